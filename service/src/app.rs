@@ -1,0 +1,143 @@
+//! The long-lived parts of a running Keepsake, put together once.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use chrono::{DateTime, Utc};
+
+use crate::analysis::{Analyser, Ingredients};
+use crate::clock::Clock;
+use crate::config::Settings;
+use crate::ranking::Weights;
+use crate::scope::Scope;
+use crate::signals::Signals;
+use crate::store::embedded::EmbeddedStore;
+use crate::store::{Store, StoreError};
+
+/// Everything that a read or a write needs. Cheap to clone.
+#[derive(Clone)]
+pub struct App {
+    pub settings: Arc<Settings>,
+    pub store: Arc<dyn Store>,
+    pub analyser: Analyser,
+    pub clock: Clock,
+    pub switches: Switches,
+    signals: SignalCache,
+}
+
+/// Parts of retrieval and ranking that the evaluation can switch off to measure what they gain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Switches {
+    pub ingredients: Ingredients,
+    pub dates: bool,
+    pub neighbours: bool,
+    pub floor: bool,
+    pub factors: bool,
+}
+
+impl Default for Switches {
+    fn default() -> Self {
+        Switches { ingredients: Ingredients::default(), dates: true, neighbours: true, floor: true, factors: true }
+    }
+}
+
+impl App {
+    /// Opens the store that the settings choose.
+    ///
+    /// # Errors
+    /// When the store cannot be opened.
+    pub fn open(settings: Settings, clock: Clock) -> Result<App, StoreError> {
+        App::with_switches(settings, clock, Switches::default())
+    }
+
+    /// Like [`App::open`], with some parts switched off.
+    ///
+    /// # Errors
+    /// When the store cannot be opened.
+    pub fn with_switches(settings: Settings, clock: Clock, switches: Switches) -> Result<App, StoreError> {
+        let store = Arc::new(EmbeddedStore::open(&settings.data_dir)?);
+        let analyser = Analyser::new(&settings.user_entities, switches.ingredients);
+        Ok(App { settings: Arc::new(settings), store, analyser, clock, switches, signals: SignalCache::default() })
+    }
+
+    /// The constants of the six factors.
+    pub fn weights(&self) -> Weights {
+        if self.switches.factors { self.settings.weights } else { Weights::off() }
+    }
+
+    /// What the scope keeps coming back to, at most `signals_max_age` old.
+    ///
+    /// # Errors
+    /// When the store cannot answer.
+    pub async fn signals(&self, scope: &Scope, now: DateTime<Utc>) -> Result<Arc<Signals>, StoreError> {
+        if let Some(signals) = self.signals.fresh(scope, now, self.settings.signals_max_age) {
+            return Ok(signals);
+        }
+        let version = self.store.signals_version().await?;
+        if let Some(signals) = self.signals.renewed(scope, now, version) {
+            return Ok(signals);
+        }
+        let topics = self.store.topics(scope, None).await?;
+        let synonyms = both_directions(self.store.synonyms(&scope.namespace).await?);
+        let half_days = self.settings.weights.hot_topic_decay_half_days;
+        let signals = Arc::new(Signals::new(&topics, synonyms, now.date_naive(), half_days));
+        self.signals.put(scope, now, version, signals.clone());
+        Ok(signals)
+    }
+}
+
+/// Each term with its synonyms and with the terms that it is a synonym of.
+fn both_directions(synonyms: Vec<crate::store::Synonyms>) -> HashMap<String, Vec<String>> {
+    let mut all: HashMap<String, Vec<String>> = HashMap::new();
+    for entry in synonyms {
+        for synonym in entry.terms {
+            for (from, to) in [(&entry.term, &synonym), (&synonym, &entry.term)] {
+                let known = all.entry(from.clone()).or_default();
+                if from != to && !known.contains(to) {
+                    known.push(to.clone());
+                }
+            }
+        }
+    }
+    all
+}
+
+/// Most scopes whose signals are kept.
+const MOST_SCOPES: usize = 1024;
+
+/// Signals by scope, so that a read asks the store for them only when they changed.
+#[derive(Clone, Default)]
+struct SignalCache(Arc<Mutex<HashMap<Scope, Entry>>>);
+
+struct Entry {
+    signals: Arc<Signals>,
+    version: i64,
+    /// Topics cool by the day.
+    day: chrono::NaiveDate,
+    checked: Instant,
+}
+
+impl SignalCache {
+    fn fresh(&self, scope: &Scope, now: DateTime<Utc>, max_age: Duration) -> Option<Arc<Signals>> {
+        let entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let entry = entries.get(scope)?;
+        (entry.day == now.date_naive() && entry.checked.elapsed() < max_age).then(|| entry.signals.clone())
+    }
+
+    /// The signals of a version that is still the newest.
+    fn renewed(&self, scope: &Scope, now: DateTime<Utc>, version: i64) -> Option<Arc<Signals>> {
+        let mut entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let entry = entries.get_mut(scope).filter(|entry| entry.version == version && entry.day == now.date_naive())?;
+        entry.checked = Instant::now();
+        Some(entry.signals.clone())
+    }
+
+    fn put(&self, scope: &Scope, now: DateTime<Utc>, version: i64, signals: Arc<Signals>) {
+        let mut entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if entries.len() >= MOST_SCOPES {
+            entries.clear();
+        }
+        entries.insert(scope.clone(), Entry { signals, version, day: now.date_naive(), checked: Instant::now() });
+    }
+}

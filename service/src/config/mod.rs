@@ -1,0 +1,99 @@
+//! Settings: what is written in flags, environment and file ([`raw`]), and what it comes to.
+//!
+//! Precedence: flag, environment, file, default. The environment comes in as data.
+
+pub mod raw;
+mod resolve;
+
+use std::collections::HashSet;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::ranking::Weights;
+
+/// Skip patterns that the project ships.
+pub const EXAMPLE_SKIP_PATTERNS: &str = include_str!("../../../skip_patterns.example.txt");
+
+/// Complete, checked settings. What each means is in `config.example.json`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settings {
+    pub listen: SocketAddr,
+    pub data_dir: PathBuf,
+    pub top_k: usize,
+    pub candidate_pool: usize,
+    pub bm25_limit: usize,
+    pub tag_filter: Vec<String>,
+    pub skip_min_length: usize,
+    /// Folded, as `read::gates` compares them.
+    pub skip_patterns: HashSet<String>,
+    pub weights: Weights,
+    pub attention_base_increment: f64,
+    pub attention_emotion_factor: f64,
+    pub entity_cooc_top_n: usize,
+    pub entity_cooc_min_count: u64,
+    /// Names of the user's gazetteer, one a line.
+    pub user_entities: String,
+    pub agent_id: Option<String>,
+    pub is_primary: bool,
+    pub max_content_chars: usize,
+    pub max_context_chars: usize,
+    /// How old the topics that a read uses may be. Not configurable; tests want none.
+    pub signals_max_age: Duration,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            listen: SocketAddr::from(([127, 0, 0, 1], 7437)),
+            data_dir: resolve::platform_data_dir(None, None),
+            top_k: 5,
+            candidate_pool: 100,
+            bm25_limit: 10,
+            tag_filter: Vec::new(),
+            skip_min_length: 2,
+            skip_patterns: HashSet::new(),
+            weights: Weights::default(),
+            attention_base_increment: 2.0,
+            attention_emotion_factor: 1.5,
+            entity_cooc_top_n: 3,
+            entity_cooc_min_count: 2,
+            user_entities: String::new(),
+            agent_id: None,
+            is_primary: false,
+            max_content_chars: 65_536,
+            max_context_chars: 8_000,
+            signals_max_age: Duration::from_secs(1),
+        }
+    }
+}
+
+/// A setting that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    #[error("cannot read the configuration `{path}`: {source}")]
+    Unreadable { path: String, source: std::io::Error },
+    #[error("the configuration `{path}` is not valid JSON: {message}")]
+    Malformed { path: String, message: String },
+    #[error("{origin}: `{key}` is {found}, allowed is {allowed}")]
+    Value { origin: String, key: String, found: String, allowed: String },
+    #[error("{0}")]
+    Combination(String),
+}
+
+/// Settings with what was odd but usable about them.
+#[derive(Debug)]
+pub struct Loaded {
+    pub settings: Settings,
+    pub warnings: Vec<String>,
+}
+
+/// Loads the settings from flags (by key), the environment and the configuration file.
+///
+/// # Errors
+/// When the file cannot be read or parsed, or a value has the wrong type or is out of range.
+pub fn load(flags: &raw::Flags, environment: &raw::Environment) -> Result<Loaded, ConfigError> {
+    let (layers, mut warnings) = raw::Layers::gather(flags, environment)?;
+    let settings = resolve::resolve(&layers, environment, &mut warnings)?;
+    Ok(Loaded { settings, warnings })
+}

@@ -1,0 +1,286 @@
+//! What a request says, checked: scope, JSON bodies, query strings, paths. Every refusal is a
+//! problem that names the field.
+
+use axum::body::{Bytes, HttpBody};
+use axum::extract::{FromRequest, FromRequestParts, Request};
+use axum::http::header;
+use axum::http::request::Parts;
+use serde::Deserialize;
+use serde::de::{DeserializeOwned, IntoDeserializer};
+use serde_json::{Map, Value};
+
+use super::problem::Problem;
+use crate::app::App;
+use crate::config::Settings;
+use crate::error::FieldError;
+use crate::scope::{DEFAULT_NAMESPACE, Scope};
+
+/// Longest name of an agent or namespace, in characters.
+const MAX_NAME_CHARS: usize = 256;
+/// Fields of every request that say whose it is.
+const SCOPE_FIELDS: [&str; 3] = ["agent_id", "is_primary", "namespace"];
+
+/// The scope fields as given.
+#[derive(Debug, Clone, Default, Deserialize)]
+struct RawScope {
+    agent_id: Option<String>,
+    is_primary: Option<bool>,
+    namespace: Option<String>,
+}
+
+impl RawScope {
+    /// Fields that are absent here come from `defaults`.
+    fn or(self, defaults: &RawScope) -> RawScope {
+        RawScope {
+            agent_id: self.agent_id.or_else(|| defaults.agent_id.clone()),
+            is_primary: self.is_primary.or(defaults.is_primary),
+            namespace: self.namespace.or_else(|| defaults.namespace.clone()),
+        }
+    }
+
+    fn resolve(self, settings: &Settings) -> Result<Scope, Problem> {
+        let agent = self.agent_id.filter(|agent| !agent.is_empty()).or_else(|| settings.agent_id.clone());
+        let namespace = self.namespace.unwrap_or_else(|| DEFAULT_NAMESPACE.to_owned());
+        for (field, value) in [("agent_id", agent.as_deref()), ("namespace", Some(namespace.as_str()))] {
+            if let Some(value) = value
+                && (value.trim().is_empty() || value.chars().count() > MAX_NAME_CHARS || value.chars().any(char::is_control))
+            {
+                return Err(Problem::invalid_field(field, format!("must be 1 to {MAX_NAME_CHARS} characters, not blank, without control characters")));
+            }
+        }
+        Ok(Scope { namespace, agent, primary: self.is_primary.unwrap_or(settings.is_primary) })
+    }
+}
+
+/// The fields of a JSON object body, with the scope that body or query string names.
+pub struct Body<T> {
+    pub scope: Scope,
+    pub value: T,
+}
+
+impl<T: DeserializeOwned> FromRequest<App> for Body<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
+        let defaults = query_scope(request.uri().query().unwrap_or_default(), true)?;
+        let Value::Object(object) = json_body(request, app).await? else {
+            return Err(Problem::invalid_field("body", "must be a JSON object"));
+        };
+        item(object, &defaults, &app.settings).map(|(scope, value)| Body { scope, value })
+    }
+}
+
+/// The items of a JSON array body, as they are; each is read by [`Items::read`].
+pub struct Items {
+    pub items: Vec<Value>,
+    pub defaults: ItemDefaults,
+}
+
+/// What the query string says for every item.
+#[derive(Clone)]
+pub struct ItemDefaults(RawScope);
+
+impl ItemDefaults {
+    /// Reads the query string of a request whose body holds many items.
+    pub fn from_query(query: &str) -> Result<ItemDefaults, Problem> {
+        query_scope(query, true).map(ItemDefaults)
+    }
+
+    /// Reads one item: its scope and its fields.
+    pub fn read<T: DeserializeOwned>(&self, item: Value, settings: &Settings) -> Result<(Scope, T), Problem> {
+        match item {
+            Value::Object(object) => self::item(object, &self.0, settings),
+            _ => Err(Problem::invalid_field("body", "must be a JSON object")),
+        }
+    }
+}
+
+impl FromRequest<App> for Items {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
+        let defaults = ItemDefaults::from_query(request.uri().query().unwrap_or_default())?;
+        match json_body(request, app).await? {
+            Value::Array(items) => Ok(Items { items, defaults }),
+            _ => Err(Problem::invalid_field("body", "must be a JSON array")),
+        }
+    }
+}
+
+/// The scope of a request without a body, and the rest of its query string.
+pub struct Params<T> {
+    pub scope: Scope,
+    pub value: T,
+}
+
+impl<T: DeserializeOwned> FromRequestParts<App> for Params<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+        let query = parts.uri.query().unwrap_or_default();
+        let scope = query_scope(query, false)?.resolve(&app.settings)?;
+        let mut rest = form_urlencoded::Serializer::new(String::new());
+        rest.extend_pairs(form_urlencoded::parse(query.as_bytes()).filter(|(name, _)| !SCOPE_FIELDS.contains(&name.as_ref())));
+        let rest = rest.finish();
+        let pairs = serde_urlencoded::Deserializer::new(form_urlencoded::parse(rest.as_bytes()));
+        let value = serde_path_to_error::deserialize(pairs).map_err(|error| wrong_value(&error.path().to_string(), &error.inner().to_string()))?;
+        Ok(Params { scope, value })
+    }
+}
+
+/// The scope of a request that needs no other field, from a JSON body if there is one, else from the
+/// query string.
+pub struct AnyScope(pub Scope);
+
+impl FromRequest<App> for AnyScope {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
+        if request.body().is_end_stream() {
+            let query = request.uri().query().unwrap_or_default();
+            return query_scope(query, true)?.resolve(&app.settings).map(AnyScope);
+        }
+        let body: Body<NoFields> = Body::from_request(request, app).await?;
+        Ok(AnyScope(body.scope))
+    }
+}
+
+/// Nothing but the scope.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NoFields {}
+
+/// The one variable of a path, decoded.
+pub struct Segment(pub String);
+
+impl<S: Send + Sync> FromRequestParts<S> for Segment {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let path = axum::extract::Path::<String>::from_request_parts(parts, state).await;
+        path.map(|axum::extract::Path(segment)| Segment(segment)).map_err(|_| Problem::malformed("the path is not valid UTF-8"))
+    }
+}
+
+/// Reads the scope fields of a query string; `alone` if nothing else may be there.
+fn query_scope(query: &str, alone: bool) -> Result<RawScope, Problem> {
+    let mut scope = RawScope::default();
+    for (name, value) in form_urlencoded::parse(query.as_bytes()) {
+        match name.as_ref() {
+            "agent_id" => scope.agent_id = Some(value.into_owned()),
+            "namespace" => scope.namespace = Some(value.into_owned()),
+            "is_primary" => match value.as_ref() {
+                "true" => scope.is_primary = Some(true),
+                "false" => scope.is_primary = Some(false),
+                _ => return Err(Problem::invalid_field("is_primary", "must be true or false")),
+            },
+            other if alone => return Err(Problem::invalid_field(other, "is unknown here")),
+            _ => {}
+        }
+    }
+    Ok(scope)
+}
+
+/// Splits an object into its scope and its other fields.
+fn item<T: DeserializeOwned>(mut object: Map<String, Value>, defaults: &RawScope, settings: &Settings) -> Result<(Scope, T), Problem> {
+    let scope: Map<String, Value> = SCOPE_FIELDS.iter().filter_map(|field| object.remove_entry(*field)).collect();
+    let scope: RawScope = read(Value::Object(scope))?;
+    let scope = scope.or(defaults).resolve(settings)?;
+    Ok((scope, read(Value::Object(object))?))
+}
+
+fn read<T: DeserializeOwned>(value: Value) -> Result<T, Problem> {
+    serde_path_to_error::deserialize(value.into_deserializer()).map_err(|error| wrong_value(&error.path().to_string(), &error.inner().to_string()))
+}
+
+/// Names the field that a deserialiser complains about: its path, or the name in its message.
+fn wrong_value(path: &str, message: &str) -> Problem {
+    let named = ["unknown field `", "missing field `", "duplicate field `"]
+        .iter()
+        .find_map(|start| message.strip_prefix(start)?.split_once('`'))
+        .map(|(name, _)| name);
+    let field = match (named, path) {
+        (Some(name), "." | "?") => name.to_owned(),
+        (Some(name), path) if !path.ends_with(name) => format!("{path}.{name}"),
+        (None, ".") => "body".to_owned(),
+        (_, path) => path.to_owned(),
+    };
+    Problem::invalid(vec![FieldError::new(field, message)])
+}
+
+/// The JSON value of a body of the right type and size.
+async fn json_body(request: Request, app: &App) -> Result<Value, Problem> {
+    if !content_type(&request).is_some_and(|kind| kind == "application/json" || (kind.starts_with("application/") && kind.ends_with("+json"))) {
+        return Err(Problem::unsupported_media_type("application/json"));
+    }
+    let bytes = Bytes::from_request(request, app).await.map_err(|_| Problem::too_large("the body is larger than 16 MiB, or was cut off"))?;
+    parse_json(&bytes)
+}
+
+/// The media type of a request, without parameters, in lower case.
+pub fn content_type(request: &Request) -> Option<String> {
+    let value = request.headers().get(header::CONTENT_TYPE)?.to_str().ok()?;
+    Some(value.split(';').next()?.trim().to_ascii_lowercase())
+}
+
+/// Parses JSON. An escaped half of a surrogate pair, which is no character, becomes U+FFFD.
+pub fn parse_json(bytes: &[u8]) -> Result<Value, Problem> {
+    serde_json::from_slice(bytes)
+        .or_else(|error| repaired(bytes).map_or(Err(error), |repaired| serde_json::from_slice(&repaired)))
+        .map_err(|error| Problem::malformed(format!("the body is not valid JSON: {error}")))
+}
+
+/// The text with every lone surrogate escape replaced, if it has any.
+fn repaired(bytes: &[u8]) -> Option<Vec<u8>> {
+    let mut fixed = bytes.to_vec();
+    let mut at = 0;
+    let mut changed = false;
+    while at < fixed.len() {
+        if fixed[at] != b'\\' {
+            at += 1;
+            continue;
+        }
+        match (surrogate(&fixed, at), surrogate(&fixed, at + 6)) {
+            (Some(0xd800..=0xdbff), Some(0xdc00..=0xdfff)) => at += 12,
+            (Some(_), _) => {
+                fixed[at + 2..at + 6].copy_from_slice(b"fffd");
+                changed = true;
+                at += 6;
+            }
+            // Any other escape, the second backslash of `\\` included, is passed over whole.
+            (None, _) => at += 2,
+        }
+    }
+    changed.then_some(fixed)
+}
+
+/// The surrogate that the escape at this position stands for.
+fn surrogate(text: &[u8], at: usize) -> Option<u16> {
+    let digits = text.get(at..at + 6)?.strip_prefix(b"\\u")?;
+    let unit = u16::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;
+    (0xd800..=0xdfff).contains(&unit).then_some(unit)
+}
+
+/// For fields where `null` and absence mean different things.
+pub fn present<'de, D: serde::Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<Option<T>>, D::Error> {
+    Option::deserialize(deserializer).map(Some)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_a_surrogate_pair_becomes_the_replacement_character() {
+        for (json, text) in [
+            (r#""a \ud83d b""#, "a \u{fffd} b"),
+            (r#""\ude00""#, "\u{fffd}"),
+            (r#""\ud83d\ude00""#, "😀"),
+            (r#""\ud83d\ud83d\ude00""#, "\u{fffd}😀"),
+            (r#""\\ud83d""#, "\\ud83d"),
+        ] {
+            assert_eq!(parse_json(json.as_bytes()).unwrap(), Value::from(text), "{json}");
+        }
+        assert_eq!(parse_json(b"{").unwrap_err().status(), 400);
+    }
+}

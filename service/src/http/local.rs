@@ -1,0 +1,36 @@
+//! Requests to the routes of this process, without a socket: the command line uses them when no
+//! service is asked, so that both ways in are one.
+
+use axum::Router;
+use axum::body::Body;
+use axum::http::{Request, header};
+use tower::ServiceExt;
+
+use super::router;
+use crate::app::App;
+
+/// The routes of an app in this process.
+#[derive(Clone)]
+pub struct Local(Router);
+
+impl Local {
+    pub fn new(app: App) -> Local {
+        Local(router(app))
+    }
+
+    /// Sends one request; the status and the whole body of the answer.
+    ///
+    /// # Errors
+    /// When the path is no path, or the answer breaks off.
+    pub async fn send(&self, method: &str, path: &str, content_type: &str, body: Vec<u8>) -> Result<(u16, Vec<u8>), axum::Error> {
+        let mut request = Request::builder().method(method).uri(path);
+        if !body.is_empty() {
+            request = request.header(header::CONTENT_TYPE, content_type);
+        }
+        let request = request.body(Body::from(body)).map_err(axum::Error::new)?;
+        let response = self.0.clone().oneshot(request).await.map_err(axum::Error::new)?;
+        let status = response.status().as_u16();
+        let bytes = axum::body::to_bytes(response.into_body(), usize::MAX).await?;
+        Ok((status, bytes.to_vec()))
+    }
+}

@@ -1,0 +1,129 @@
+//! POST and GET /v1/search.
+
+use std::time::Instant;
+
+use axum::Json;
+use axum::extract::State;
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use super::extract::{Body, Params};
+use super::problem::Problem;
+use super::shapes::{ExplanationShape, HitShape, Mode, TagList, TagMatch, Wanted};
+use crate::app::App;
+use crate::read;
+use crate::scope::Scope;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Fields {
+    query: String,
+    top_k: Option<usize>,
+    mode: Option<Mode>,
+    tag_filter: Option<TagList>,
+    tag_match: Option<TagMatch>,
+    category: Option<String>,
+    source: Option<String>,
+    session: Option<String>,
+    created_after: Option<DateTime<Utc>>,
+    created_before: Option<DateTime<Utc>>,
+    as_of: Option<DateTime<Utc>>,
+    include_expired: Option<bool>,
+    min_score: Option<f64>,
+    explain: Option<String>,
+}
+
+/// The same in a query string, where the query is called `q`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GetFields {
+    q: String,
+    top_k: Option<usize>,
+    mode: Option<Mode>,
+    tag_filter: Option<String>,
+    tag_match: Option<TagMatch>,
+    category: Option<String>,
+    source: Option<String>,
+    session: Option<String>,
+    created_after: Option<DateTime<Utc>>,
+    created_before: Option<DateTime<Utc>>,
+    as_of: Option<DateTime<Utc>>,
+    include_expired: Option<bool>,
+    min_score: Option<f64>,
+    explain: Option<String>,
+}
+
+impl From<GetFields> for Fields {
+    fn from(fields: GetFields) -> Fields {
+        Fields {
+            query: fields.q,
+            top_k: fields.top_k,
+            mode: fields.mode,
+            tag_filter: fields.tag_filter.map(TagList::Joined),
+            tag_match: fields.tag_match,
+            category: fields.category,
+            source: fields.source,
+            session: fields.session,
+            created_after: fields.created_after,
+            created_before: fields.created_before,
+            as_of: fields.as_of,
+            include_expired: fields.include_expired,
+            min_score: fields.min_score,
+            explain: fields.explain,
+        }
+    }
+}
+
+#[derive(Debug, Serialize)]
+pub struct Found {
+    results: Vec<HitShape>,
+    mode: &'static str,
+    skipped: Option<&'static str>,
+    empty: Option<&'static str>,
+    below_floor: usize,
+    degraded: Vec<&'static str>,
+    took_ms: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    explanation: Option<ExplanationShape>,
+}
+
+pub async fn post(State(app): State<App>, body: Body<Fields>) -> Result<Json<Found>, Problem> {
+    run(&app, &body.scope, body.value).await
+}
+
+pub async fn get(State(app): State<App>, params: Params<GetFields>) -> Result<Json<Found>, Problem> {
+    run(&app, &params.scope, params.value.into()).await
+}
+
+async fn run(app: &App, scope: &Scope, fields: Fields) -> Result<Json<Found>, Problem> {
+    let (started, now) = (Instant::now(), app.clock.now());
+    if matches!(fields.mode, Some(Mode::Vector | Mode::Hybrid)) {
+        return Err(Problem::invalid_field("mode", "needs an embedder, and none is configured; use `auto` or `lexical`"));
+    }
+    let wanted = Wanted {
+        query: fields.query,
+        top_k: fields.top_k,
+        tag_filter: fields.tag_filter,
+        tag_match: fields.tag_match.unwrap_or_default(),
+        category: fields.category,
+        source: fields.source,
+        session: fields.session,
+        created_after: fields.created_after,
+        created_before: fields.created_before,
+        as_of: fields.as_of,
+        include_expired: fields.include_expired.unwrap_or_default(),
+        min_score: fields.min_score,
+        explain: fields.explain,
+    };
+    let answer = read::search(app, scope, &wanted.request(app)?, now).await?;
+    Ok(Json(Found {
+        results: HitShape::all(&answer, now),
+        mode: "lexical",
+        skipped: answer.skipped.map(read::Skipped::as_str),
+        empty: answer.empty.map(read::Empty::as_str),
+        below_floor: answer.below_floor,
+        degraded: Vec::new(),
+        took_ms: started.elapsed().as_secs_f64() * 1e3,
+        explanation: answer.explanation.map(ExplanationShape::from),
+    }))
+}

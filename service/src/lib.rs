@@ -1,0 +1,31 @@
+//! Keepsake: long-term memory for AI agents.
+//!
+//! Modules in the order of their dependencies, each using only those above it:
+//!
+//! - [`clock`], [`error`], [`memory`], [`query`], [`scope`], [`signals`]: plain data, and the one
+//!   place that reads the time
+//! - [`analysis`]: text in, facts out; [`ranking`]: numbers in, order out; both pure
+//! - [`store`]: where memories are kept
+//! - [`config`], [`app`]: settings, and the long-lived parts put together
+//! - [`mod@write`], [`read`]: the two straight lines; [`evaluation`]: how good the answers are
+//! - [`http`], [`cli`]: the ways in
+//!
+//! A write is [`write::add`], a read is [`read::search`] or [`read::prefetch`]; `ARCHITECTURE.md`
+//! walks both.
+
+pub mod analysis;
+pub mod app;
+pub mod cli;
+pub mod clock;
+pub mod config;
+pub mod error;
+pub mod evaluation;
+pub mod http;
+pub mod memory;
+pub mod query;
+pub mod ranking;
+pub mod read;
+pub mod scope;
+pub mod signals;
+pub mod store;
+pub mod write;

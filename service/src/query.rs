@@ -1,0 +1,144 @@
+//! What a store is asked, and what comes back: plain data between reading, stores and ranking.
+
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+
+use crate::analysis::terms::Term;
+use crate::memory::{Memory, State};
+use crate::scope::Scope;
+
+/// Limits on which memories a query may return.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Filters {
+    /// Exact tags; empty: no limit.
+    pub tags: Vec<String>,
+    /// All of the tags instead of any.
+    pub all_tags: bool,
+    pub category: Option<String>,
+    pub source: Option<String>,
+    pub session: Option<String>,
+    pub created_after: Option<DateTime<Utc>>,
+    pub created_before: Option<DateTime<Utc>>,
+    /// Judge validity at this time instead of now, and leave out what was created later.
+    pub as_of: Option<DateTime<Utc>>,
+    /// Also return expired and superseded memories.
+    pub include_expired: bool,
+}
+
+impl Filters {
+    /// Why a memory that the scope sees is left out at `now`, or `None` if it passes.
+    pub fn refusal(&self, memory: &Memory, now: DateTime<Utc>) -> Option<&'static str> {
+        let details = &memory.details;
+        let differs = |wanted: &Option<String>, has: &Option<String>| wanted.is_some() && wanted != has;
+        let has = |tag: &String| details.tags.contains(tag);
+        let tags_pass = self.tags.is_empty() || if self.all_tags { self.tags.iter().all(has) } else { self.tags.iter().any(has) };
+        match memory.state(self.as_of.unwrap_or(now)) {
+            State::Active => {}
+            State::Expired | State::Superseded if self.include_expired => {}
+            hidden => return Some(hidden.as_str()),
+        }
+        if !tags_pass {
+            Some("filtered: tag_filter")
+        } else if differs(&self.category, &details.category) {
+            Some("filtered: category")
+        } else if differs(&self.source, &details.source) {
+            Some("filtered: source")
+        } else if differs(&self.session, &memory.place.session) {
+            Some("filtered: session")
+        } else if self.created_after.is_some_and(|after| memory.created_at < after) {
+            Some("filtered: created_after")
+        } else if self.created_before.is_some_and(|before| memory.created_at >= before) {
+            Some("filtered: created_before")
+        } else if self.as_of.is_some_and(|as_of| memory.created_at > as_of) {
+            Some("filtered: as_of")
+        } else {
+            None
+        }
+    }
+}
+
+/// How a term came into the query.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Via {
+    /// A word of the query itself, or a date that it names.
+    Own,
+    Synonym,
+    /// An entity that the query names.
+    Entity,
+    /// An entity that occurs together with one that the query names.
+    Cooccurrence,
+    Tag,
+}
+
+/// One term to look for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct QueryTerm {
+    pub term: Term,
+    /// Factor on the term's BM25 score.
+    pub weight: f64,
+    pub via: Via,
+    /// The words that it stands for, for explanations.
+    pub detail: String,
+    /// Whether BM25 normalises its frequency by the length of the content; dates, tags and entities
+    /// are no part of the content's text.
+    pub by_length: bool,
+}
+
+/// One thing that the query names, as evidence (see `ranking::evidence`).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Claim {
+    /// Indices into [`Plan::terms`] with the share of the claim that a match of each proves.
+    pub proofs: Vec<(usize, f64)>,
+    /// How everyday the thing is, 0.0 to 1.0.
+    pub commonness: f64,
+}
+
+/// A planned query: everything that a store needs to retrieve and ranking to rank.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plan {
+    /// Unique terms.
+    pub terms: Vec<QueryTerm>,
+    pub claims: Vec<Claim>,
+    pub filters: Filters,
+    /// Depth of each retriever.
+    pub pool: usize,
+    /// Whether memories of a conversation lend each other score.
+    pub neighbours: bool,
+}
+
+/// Numbers of a namespace that BM25 needs, over all its memories that are not in the trash.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Statistics {
+    pub memories: u64,
+    /// Mean length in words.
+    pub mean_length: f64,
+    /// For each term of the plan, how many memories hold it.
+    pub document_frequencies: Vec<u64>,
+}
+
+/// A memory that a retriever returned, before ranking.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Candidate {
+    pub memory: Arc<Memory>,
+    /// For each term of the plan, how often the memory holds it.
+    pub frequencies: Vec<u32>,
+    /// Part of the retriever's pool itself, not only a neighbour of one.
+    pub retrieved: bool,
+}
+
+/// What a store returns for a plan: one consistent state.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Retrieved {
+    /// Until when the workflow lock holds; `Some(None)` without end.
+    pub lock: Option<Option<DateTime<Utc>>>,
+    pub statistics: Statistics,
+    pub candidates: Vec<Candidate>,
+    /// Whether filters or state hid a memory that matches and that the scope may see.
+    pub hidden: bool,
+}
+
+/// Whether a memory may be returned at all: the one predicate of both stores.
+pub fn admits(scope: &Scope, filters: &Filters, memory: &Memory, now: DateTime<Utc>) -> bool {
+    scope.sees(&memory.namespace, memory.agent.as_deref(), memory.details.shared) && filters.refusal(memory, now).is_none()
+}

@@ -1,0 +1,50 @@
+//! Entries that say the same appear once.
+
+use std::collections::HashSet;
+
+use crate::analysis::normalise::fold;
+use crate::analysis::terms::{Frequencies, Term};
+use crate::memory::Memory;
+
+use super::Hit;
+
+/// Least similarity (Jaccard coefficient of the terms) of two wordings of one statement.
+const SAME: f64 = 0.95;
+
+/// Keeps the best-ranked of entries that say the same, until `limit` are kept.
+pub fn keep_distinct(ranked: Vec<Hit>, limit: usize) -> Vec<Hit> {
+    let mut kept: Vec<Hit> = Vec::with_capacity(limit.min(ranked.len()));
+    for hit in ranked {
+        if kept.len() == limit {
+            break;
+        }
+        if !kept.iter().any(|better| says_the_same(&better.memory, &hit.memory)) {
+            kept.push(hit);
+        }
+    }
+    kept
+}
+
+/// Equal but for case, width, punctuation and stop words, or nearly equal without a differing
+/// number, negation or name.
+pub fn says_the_same(one: &Memory, other: &Memory) -> bool {
+    if one.analysis.fingerprint == other.analysis.fingerprint {
+        return true;
+    }
+    let (terms, others) = (&one.analysis.terms, &other.analysis.terms);
+    let (fewer, more) = (terms.len().min(others.len()), terms.len().max(others.len()));
+    if (fewer as f64) < SAME * more as f64 {
+        return false;
+    }
+    let missing = |own: &Frequencies, rest: &Frequencies| own.iter().filter(|(term, _)| !rest.contains(term)).map(|(term, _)| term.clone()).collect::<Vec<_>>();
+    let differing = [missing(terms, others), missing(others, terms)].concat();
+    let union = (terms.len() + others.len() + differing.len()) as f64 / 2.0;
+    differing.len() as f64 <= (1.0 - SAME) * union
+        && !differing.iter().any(Term::tells_apart)
+        && same_names(&one.analysis.entities, &other.analysis.entities)
+}
+
+fn same_names(one: &[String], other: &[String]) -> bool {
+    let names = |list: &[String]| list.iter().map(|name| fold(name)).collect::<HashSet<_>>();
+    names(one) == names(other)
+}

@@ -1,0 +1,173 @@
+//! Reading: gates, analyse, expand, plan, retrieve, fuse, rank, answer.
+
+pub mod context;
+pub mod expansion;
+pub mod gates;
+pub mod plan;
+
+use chrono::{DateTime, Utc};
+
+use crate::app::App;
+use crate::error::Error;
+use crate::query::Filters;
+use crate::ranking::evidence::{PREFETCH_FLOOR, SEARCH_FLOOR};
+use crate::ranking::{Hit, fusion, identical, rank};
+use crate::scope::Scope;
+
+/// What someone wants to find.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Request {
+    pub query: String,
+    /// Most hits to return, at least 1.
+    pub top_k: usize,
+    pub filters: Filters,
+    /// Least score, in place of the evidence floor.
+    pub min_score: Option<f64>,
+    /// A memory whose fate in this search is to be told: id, key or beginning of an id.
+    pub explain: Option<String>,
+}
+
+/// Why nothing was searched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Skipped {
+    EmptyQuery,
+    WorkflowLock,
+    TooShort,
+    SkipPattern,
+}
+
+impl Skipped {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Skipped::EmptyQuery => "empty_query",
+            Skipped::WorkflowLock => "workflow_lock",
+            Skipped::TooShort => "too_short",
+            Skipped::SkipPattern => "skip_pattern",
+        }
+    }
+}
+
+/// Why an answer is empty.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Empty {
+    Skipped,
+    /// Nothing matches.
+    NoMatch,
+    /// What matches proves too little.
+    BelowFloor,
+    /// What matches is hidden by filters or by its state.
+    Filtered,
+}
+
+impl Empty {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Empty::Skipped => "skipped",
+            Empty::NoMatch => "no_match",
+            Empty::BelowFloor => "below_floor",
+            Empty::Filtered => "filtered",
+        }
+    }
+}
+
+/// What was found.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Answer {
+    /// Best first.
+    pub hits: Vec<Hit>,
+    pub skipped: Option<Skipped>,
+    pub empty: Option<Empty>,
+    /// How many candidates fell below the floor.
+    pub below_floor: usize,
+    pub explanation: Option<Explanation>,
+}
+
+/// The fate of one memory in a search.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Explanation {
+    pub id: String,
+    /// From 1; absent if it was not ranked.
+    pub rank: Option<usize>,
+    pub reason: String,
+    pub hit: Option<Hit>,
+}
+
+/// Finds the memories that matter for a query.
+///
+/// # Errors
+/// When the store fails.
+pub async fn search(app: &App, scope: &Scope, request: &Request, now: DateTime<Utc>) -> Result<Answer, Error> {
+    if let Some(skipped) = gates::query(&request.query) {
+        return Ok(skip(skipped));
+    }
+    find(app, scope, request, SEARCH_FLOOR, now).await
+}
+
+/// Finds the memories that a message of a person should bring to mind: silent and unasked for, so
+/// it has gates of its own and wants more evidence.
+///
+/// # Errors
+/// When the store fails.
+pub async fn prefetch(app: &App, scope: &Scope, request: &Request, now: DateTime<Utc>) -> Result<Answer, Error> {
+    if let Some(skipped) = gates::message(&request.query, &app.settings) {
+        return Ok(skip(skipped));
+    }
+    find(app, scope, request, PREFETCH_FLOOR, now).await
+}
+
+/// The line that both reads share, from the query to the answer.
+async fn find(app: &App, scope: &Scope, request: &Request, floor: f64, now: DateTime<Utc>) -> Result<Answer, Error> {
+    let signals = app.signals(scope, now).await?;
+    let analysis = app.analyser.query(&request.query);
+    let expansions = expansion::expand(app, scope, &analysis, &signals).await?;
+    let plan = plan::plan(&analysis, &expansions, &request.filters, &app.settings, app.switches);
+    let retrieved = app.store.retrieve(scope, &plan, now).await?;
+    if retrieved.lock.is_some() {
+        return Ok(skip(Skipped::WorkflowLock));
+    }
+    let scored = fusion::similarities(&plan, &retrieved);
+    let ranked = rank(scored, &signals, &app.weights(), now);
+    let (passed, below): (Vec<Hit>, Vec<Hit>) = ranked.into_iter().partition(|hit| match request.min_score {
+        Some(least) => hit.score() >= least,
+        None => hit.evidence >= floor || !app.switches.floor,
+    });
+    let below_floor = below.len();
+    let explanation = explain(app, scope, request, &passed, &below, now).await?;
+    let hits = match request.min_score {
+        Some(least) if least <= 0.0 => passed.into_iter().take(request.top_k).collect(),
+        _ => identical::keep_distinct(passed, request.top_k),
+    };
+    let empty = hits.is_empty().then_some(match (below_floor, retrieved.hidden) {
+        (1.., _) => Empty::BelowFloor,
+        (0, true) => Empty::Filtered,
+        (0, false) => Empty::NoMatch,
+    });
+    Ok(Answer { hits, skipped: None, empty, below_floor, explanation })
+}
+
+fn skip(skipped: Skipped) -> Answer {
+    Answer { skipped: Some(skipped), empty: Some(Empty::Skipped), ..Answer::default() }
+}
+
+/// Tells what became of the memory that the request asks about. One outside the scope is not found,
+/// and nothing more is said of it.
+async fn explain(app: &App, scope: &Scope, request: &Request, passed: &[Hit], below: &[Hit], now: DateTime<Utc>) -> Result<Option<Explanation>, Error> {
+    let Some(reference) = &request.explain else { return Ok(None) };
+    let unranked = |id: &str, reason: &str| Explanation { id: id.to_owned(), rank: None, reason: reason.to_owned(), hit: None };
+    let id = match crate::write::resolve(app, scope, reference).await {
+        Ok(id) => id,
+        Err(Error::NotFound(_) | Error::Ambiguous { .. }) => return Ok(Some(unranked(reference, "not_found"))),
+        Err(error) => return Err(error),
+    };
+    if let Some(index) = passed.iter().position(|hit| hit.memory.id == id) {
+        let reason = if index < request.top_k { "returned" } else { "below_top_k" };
+        let hit = Some(passed[index].clone());
+        return Ok(Some(Explanation { id: id.to_string(), rank: Some(index + 1), reason: reason.to_owned(), hit }));
+    }
+    if let Some(hit) = below.iter().find(|hit| hit.memory.id == id) {
+        return Ok(Some(Explanation { hit: Some(hit.clone()), ..unranked(id.as_str(), "below_floor") }));
+    }
+    let memory = app.store.get(scope, &id).await?;
+    let reason = memory.map_or("not_found", |memory| request.filters.refusal(&memory, now).unwrap_or("not_matched"));
+    Ok(Some(unranked(id.as_str(), reason)))
+}

@@ -1,0 +1,63 @@
+//! The SQLite file: the truth of the embedded store.
+//!
+//! One connection writes, the others read. Write-ahead log with `synchronous=FULL`, so that an
+//! acknowledged write survives a power cut. All SQL of Keepsake is in this folder.
+
+pub mod codec;
+pub mod control;
+pub mod counters;
+pub mod lists;
+pub mod memories;
+mod migrations;
+pub mod signals;
+
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags};
+
+use crate::store::StoreError;
+
+/// How long a connection waits for another process's write.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+/// Prepared statements kept for each connection.
+const CACHED_STATEMENTS: usize = 64;
+
+/// Opens the connection that writes; creates the file and brings its schema up to date.
+pub fn open_writer(file: &Path) -> Result<Connection, StoreError> {
+    let mut connection = Connection::open(file).map_err(from_sqlite)?;
+    prepare(&connection)?;
+    migrations::run(&mut connection, file)?;
+    Ok(connection)
+}
+
+/// Opens a connection that reads.
+pub fn open_reader(file: &Path) -> Result<Connection, StoreError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(file, flags).map_err(from_sqlite)?;
+    prepare(&connection)?;
+    connection.pragma_update(None, "query_only", true).map_err(from_sqlite)?;
+    Ok(connection)
+}
+
+fn prepare(connection: &Connection) -> Result<(), StoreError> {
+    connection.busy_timeout(BUSY_TIMEOUT).map_err(from_sqlite)?;
+    connection.set_prepared_statement_cache_capacity(CACHED_STATEMENTS);
+    Ok(())
+}
+
+/// Names what SQLite reported in the words that both stores share.
+pub fn from_sqlite(error: rusqlite::Error) -> StoreError {
+    use rusqlite::ErrorCode;
+    let code = error.sqlite_error_code();
+    let source = Box::new(error);
+    match code {
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::Timeout(source),
+        Some(ErrorCode::DiskFull) => StoreError::Full(source),
+        Some(ErrorCode::ReadOnly) => StoreError::ReadOnly(source),
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
+            StoreError::Corrupt { what: source.to_string(), source: Some(source) }
+        }
+        _ => StoreError::Unavailable(source),
+    }
+}

@@ -1,0 +1,209 @@
+//! What Keepsake asks of a store: five small traits in domain words, whose sum is [`Store`].
+//!
+//! Each sentence in the documentation of a method holds for every store and has a test in
+//! [`conformance`]. A method is atomic: what it changes is changed together or not at all, counters
+//! and statistics included. A store never reads the clock and knows nothing of HTTP. Absent is an
+//! `Option`; a memory that the scope does not see is absent.
+
+#[cfg(test)]
+pub mod conformance;
+pub mod embedded;
+pub mod error;
+
+use async_trait::async_trait;
+use chrono::{DateTime, NaiveDate, Utc};
+
+use crate::memory::{Edit, Memory, MemoryId, NewMemory, State};
+use crate::query::{Plan, Retrieved};
+use crate::scope::Scope;
+use crate::signals::Topic;
+pub use error::StoreError;
+
+/// What became of a memory that was to be added.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Added {
+    Created(Memory),
+    /// The same content was there; `revived` is its former state if it was hidden.
+    Reinforced { memory: Memory, revived: Option<State> },
+    /// The same content was there and had been corrected; nothing was written.
+    Corrected(MemoryId),
+    /// The memory to supersede is not there; nothing was written.
+    NothingToSupersede(MemoryId),
+    /// The new id is taken; nothing was written.
+    IdTaken,
+}
+
+/// What became of a memory that was to be edited.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Edited {
+    Done(Memory),
+    NotFound,
+    /// Another memory of the scope has the new content; nothing was written.
+    SameAs(MemoryId),
+}
+
+/// What an id, a key or the beginning of an id stands for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Resolved {
+    One(MemoryId),
+    None,
+    /// Several ids begin like this; at most five of them, in order.
+    Ambiguous(Vec<MemoryId>),
+}
+
+/// Which memories a list holds.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ListFilters {
+    pub tag: Option<String>,
+    pub category: Option<String>,
+    pub source: Option<String>,
+    pub entry_type: Option<String>,
+    pub session: Option<String>,
+    pub document: Option<String>,
+    /// `None`: every state but trashed.
+    pub state: Option<State>,
+}
+
+/// Where a list goes on: behind this creation time and id.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cursor {
+    pub created_at: DateTime<Utc>,
+    pub id: MemoryId,
+}
+
+/// What became of an imported memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Imported {
+    Created,
+    Updated,
+    /// What is there is as new or newer.
+    Unchanged,
+    /// The id, or the same content under another id, belongs to someone else or to another memory.
+    Refused(&'static str),
+}
+
+/// The memories themselves.
+#[async_trait]
+pub trait MemoryStore: Send + Sync {
+    /// Adds memories in one transaction, each with its own outcome, in order. The same content again
+    /// (namespace, agent, place) is not a second memory: it is reinforced, revived if it was expired,
+    /// superseded or trashed, and stays hidden if it was consumed.
+    async fn add(&self, scope: &Scope, memories: Vec<NewMemory>, now: DateTime<Utc>) -> Result<Vec<Added>, StoreError>;
+
+    /// Puts memories back as they were exported, in one transaction. An upsert by id; it never
+    /// reinforces, and an older `updated_at` never overwrites a newer one. Each comes with the attention
+    /// that its keywords gain if it is new.
+    async fn import(&self, memories: Vec<(Memory, f64)>) -> Result<Vec<Imported>, StoreError>;
+
+    async fn get(&self, scope: &Scope, id: &MemoryId) -> Result<Option<Memory>, StoreError>;
+
+    /// Finds the memory that an id, or a prefix of at least six characters, stands for.
+    async fn resolve(&self, scope: &Scope, reference: &str) -> Result<Resolved, StoreError>;
+
+    async fn edit(&self, scope: &Scope, id: &MemoryId, edit: Edit, now: DateTime<Utc>) -> Result<Edited, StoreError>;
+
+    /// Moves a memory to the trash; one that is there stays there.
+    async fn trash(&self, scope: &Scope, id: &MemoryId, now: DateTime<Utc>) -> Result<Option<Memory>, StoreError>;
+
+    /// Takes a memory out of the trash, or back from its consolidation.
+    async fn restore(&self, scope: &Scope, id: &MemoryId, now: DateTime<Utc>) -> Result<Option<Memory>, StoreError>;
+
+    /// Deletes a memory for good; whether there was one.
+    async fn purge(&self, scope: &Scope, id: &MemoryId) -> Result<bool, StoreError>;
+
+    /// Adds to the feedback of a memory; its new sum.
+    async fn give_feedback(&self, scope: &Scope, id: &MemoryId, change: f64, now: DateTime<Utc>) -> Result<Option<f64>, StoreError>;
+
+    /// Marks a memory as wrong (`true`), so that it is never shown again, or takes that back.
+    async fn correct(&self, scope: &Scope, id: &MemoryId, wrong: bool, now: DateTime<Utc>) -> Result<Option<Memory>, StoreError>;
+
+    /// Newest created first, then by id; at most `limit`.
+    async fn list(&self, scope: &Scope, filters: &ListFilters, after: Option<&Cursor>, limit: usize, now: DateTime<Utc>) -> Result<Vec<Memory>, StoreError>;
+}
+
+/// Finding candidates for a query.
+#[async_trait]
+pub trait Retriever: Send + Sync {
+    /// The plan's `pool` best memories by `ranking::bm25` among those that scope and filters admit,
+    /// then their neighbours in conversation, with the statistics to score them and the state of the
+    /// workflow lock, all of one moment. While the lock holds nothing is searched.
+    async fn retrieve(&self, scope: &Scope, plan: &Plan, now: DateTime<Utc>) -> Result<Retrieved, StoreError>;
+}
+
+/// A memory in the history of an entity.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TimelineEntry {
+    pub id: MemoryId,
+    pub content: String,
+    pub created_at: DateTime<Utc>,
+    pub state: State,
+}
+
+/// Synonyms of one term.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Synonyms {
+    pub term: String,
+    pub terms: Vec<String>,
+    /// Made by a person, so that discovery never overwrites them.
+    pub manual: bool,
+}
+
+/// Counters and word knowledge. Counters belong to a namespace and an agent; a primary scope reads
+/// the union of its namespace, any other scope its own alone.
+#[async_trait]
+pub trait SignalStore: Send + Sync {
+    /// A number that changes whenever topics, attention or synonyms change.
+    async fn signals_version(&self) -> Result<i64, StoreError>;
+
+    /// Every topic of the scope, summed over the days from `since` on, in no particular order.
+    async fn topics(&self, scope: &Scope, since: Option<NaiveDate>) -> Result<Vec<Topic>, StoreError>;
+
+    /// Entities that occur in the same memories as `entity`, without case: at most `limit`, with a
+    /// count of at least `least`, the most frequent first, then by name.
+    async fn related_entities(&self, scope: &Scope, entity: &str, limit: usize, least: u64) -> Result<Vec<(String, u64)>, StoreError>;
+
+    /// Memories that name the entity, without case, but for trashed and corrected ones: newest first.
+    async fn entity_timeline(&self, scope: &Scope, entity: &str, limit: usize, now: DateTime<Utc>) -> Result<Vec<TimelineEntry>, StoreError>;
+
+    async fn synonyms(&self, namespace: &str) -> Result<Vec<Synonyms>, StoreError>;
+
+    /// Sets the synonyms of a folded term; an empty list removes them. Found ones never replace
+    /// those made by hand.
+    async fn set_synonyms(&self, namespace: &str, synonyms: Synonyms) -> Result<(), StoreError>;
+}
+
+/// Numbers of a scope.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Stats {
+    /// Visible memories by state, in the order of [`State::ALL`].
+    pub by_state: [u64; 6],
+}
+
+/// The store as a whole.
+#[async_trait]
+pub trait ControlStore: Send + Sync {
+    /// Until when the workflow lock holds: `None` not locked, `Some(None)` without end.
+    async fn lock(&self, now: DateTime<Utc>) -> Result<Option<Option<DateTime<Utc>>>, StoreError>;
+
+    /// Locks the whole store until the given time.
+    async fn set_lock(&self, until: DateTime<Utc>) -> Result<(), StoreError>;
+
+    async fn clear_lock(&self) -> Result<(), StoreError>;
+
+    /// Fails if the store cannot answer.
+    async fn check(&self) -> Result<(), StoreError>;
+
+    async fn stats(&self, scope: &Scope, now: DateTime<Utc>) -> Result<Stats, StoreError>;
+}
+
+/// Going through everything.
+#[async_trait]
+pub trait ScanStore: Send + Sync {
+    /// Every memory of every namespace and state, in the order of ids: at most `limit` behind `after`.
+    async fn scan(&self, after: Option<&MemoryId>, limit: usize) -> Result<Vec<Memory>, StoreError>;
+}
+
+/// Everything that Keepsake asks of a store.
+pub trait Store: MemoryStore + Retriever + SignalStore + ControlStore + ScanStore {}
+
+impl<S: MemoryStore + Retriever + SignalStore + ControlStore + ScanStore> Store for S {}
