@@ -28,14 +28,25 @@ pub fn of_day(day: NaiveDate) -> [Term; 5] {
     .map(Part::term)
 }
 
-/// The parts of dates that a query names, each with the words that named it, in text order and
-/// without repetition. `normalised` is the text that the tokens were cut from.
-pub fn named(normalised: &str, tokens: &[Token]) -> Vec<(Term, String)> {
+/// A part of a date that a query names.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NamedDate {
+    pub term: Term,
+    /// The words that named it.
+    pub words: String,
+    /// How little it tells, 0.0 to 1.0: a day of a month tells much, a weekday alone little.
+    pub commonness: f64,
+}
+
+/// The parts of dates that a query names, in text order and without repetition. `normalised` is the
+/// text that the tokens were cut from.
+pub fn named(normalised: &str, tokens: &[Token]) -> Vec<NamedDate> {
     let mut parts = english(normalised, tokens);
     parts.extend(iso(tokens));
     parts.extend(chinese(normalised));
     let mut seen = std::collections::HashSet::new();
-    parts.into_iter().filter(|(part, _)| seen.insert(*part)).map(|(part, words)| (part.term(), words)).collect()
+    let unique = parts.into_iter().filter(|(part, _)| seen.insert(*part));
+    unique.map(|(part, words)| NamedDate { term: part.term(), words, commonness: part.commonness() }).collect()
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -49,6 +60,14 @@ enum Part {
 }
 
 impl Part {
+    fn commonness(self) -> f64 {
+        match self {
+            Part::MonthDay(..) => 0.3,
+            Part::Month(_) | Part::Weekday(_) => 0.8,
+            Part::Year(_) | Part::Day(_) => 0.9,
+        }
+    }
+
     fn term(self) -> Term {
         let text = match self {
             Part::Year(year) => format!("y{year}"),
@@ -189,7 +208,7 @@ mod tests {
 
     fn check(query: &str, expected: &[Part]) {
         let normalised = normalise(query);
-        let named: Vec<Term> = named(&normalised, &tokenise(&normalised, Dictionary::builtin())).into_iter().map(|(term, _)| term).collect();
+        let named: Vec<Term> = named(&normalised, &tokenise(&normalised, Dictionary::builtin())).into_iter().map(|date| date.term).collect();
         assert_eq!(named, expected.iter().map(|part| part.term()).collect::<Vec<_>>(), "{query}");
     }
 

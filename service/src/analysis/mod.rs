@@ -28,6 +28,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use chrono::NaiveDate;
+use dates::NamedDate;
 use dictionary::Dictionary;
 use emotion::Emotion;
 use entities::Gazetteer;
@@ -72,8 +73,8 @@ pub struct Analysis {
 #[derive(Debug, Clone, PartialEq)]
 pub struct QueryAnalysis {
     pub concepts: Vec<Concept>,
-    /// Parts of dates that it names, with the words that named them.
-    pub dates: Vec<(Term, String)>,
+    /// Parts of dates that it names.
+    pub dates: Vec<NamedDate>,
     pub entities: Vec<String>,
     /// The folded words, to compare with tags.
     pub words: Vec<String>,

@@ -4,6 +4,7 @@
 //! character is written `_` + its code point in hexadecimal + `_` (`数据` is `_6570__636e_`). So a
 //! term matches `[a-z0-9_]+` whatever the text was, and query building needs no escaping.
 
+use std::cmp::Ordering;
 use std::collections::HashSet;
 use std::fmt::{self, Write};
 use std::sync::{Arc, LazyLock};
@@ -119,6 +120,29 @@ impl Frequencies {
 
     pub fn iter(&self) -> impl Iterator<Item = (&Term, u32)> {
         self.0.iter().map(|(term, frequency)| (term, *frequency))
+    }
+
+    /// The terms that only one of the two holds, in order.
+    pub fn differences<'a>(&'a self, other: &'a Frequencies) -> impl Iterator<Item = &'a Term> {
+        let mut own = self.0.iter().map(|(term, _)| term).peekable();
+        let mut others = other.0.iter().map(|(term, _)| term).peekable();
+        std::iter::from_fn(move || {
+            loop {
+                let order = match (own.peek(), others.peek()) {
+                    (Some(left), Some(right)) => left.cmp(right),
+                    (Some(_), None) => Ordering::Less,
+                    (None, _) => Ordering::Greater,
+                };
+                match order {
+                    Ordering::Less => return own.next(),
+                    Ordering::Greater => return others.next(),
+                    Ordering::Equal => {
+                        own.next();
+                        others.next();
+                    }
+                }
+            }
+        })
     }
 
     /// Number of different terms.

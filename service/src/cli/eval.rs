@@ -80,7 +80,8 @@ impl Eval {
 
     /// The rows of a set, and what it loses without each part.
     async fn measure(&self, set: &QuestionSet) -> anyhow::Result<(Vec<Value>, Value)> {
-        let settings = Settings::default();
+        // Sets hold texts longer than a service takes by default.
+        let settings = Settings { max_content_chars: usize::MAX, ..Settings::default() };
         let all = Switches::default();
         let stored = Stored::new(set, &settings, all).await?;
         let full = stored.ask(all).await?;

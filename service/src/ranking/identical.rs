@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::analysis::normalise::fold;
-use crate::analysis::terms::{Frequencies, Term};
+use crate::analysis::terms::Term;
 use crate::memory::Memory;
 
 use super::Hit;
@@ -32,15 +32,12 @@ pub fn says_the_same(one: &Memory, other: &Memory) -> bool {
         return true;
     }
     let (terms, others) = (&one.analysis.terms, &other.analysis.terms);
-    let (fewer, more) = (terms.len().min(others.len()), terms.len().max(others.len()));
-    if (fewer as f64) < SAME * more as f64 {
-        return false;
-    }
-    let missing = |own: &Frequencies, rest: &Frequencies| own.iter().filter(|(term, _)| !rest.contains(term)).map(|(term, _)| term.clone()).collect::<Vec<_>>();
-    let differing = [missing(terms, others), missing(others, terms)].concat();
+    // With a coefficient of at least SAME, at most this many terms can differ.
+    let most = ((1.0 - SAME) * (terms.len() + others.len()) as f64) as usize;
+    let differing: Vec<&Term> = terms.differences(others).take(most + 1).collect();
     let union = (terms.len() + others.len() + differing.len()) as f64 / 2.0;
     differing.len() as f64 <= (1.0 - SAME) * union
-        && !differing.iter().any(Term::tells_apart)
+        && !differing.iter().any(|term| term.tells_apart())
         && same_names(&one.analysis.entities, &other.analysis.entities)
 }
 

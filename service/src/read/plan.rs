@@ -31,8 +31,9 @@ pub fn plan(analysis: &QueryAnalysis, expansions: &Expansions, filters: &Filters
         analysis.concepts.iter().for_each(|concept| builder.stop_words(concept));
     }
     if switches.dates {
-        for (term, words) in &analysis.dates {
-            builder.add(term.clone(), DATE, Via::Own, words, false);
+        for date in &analysis.dates {
+            let index = builder.add(date.term.clone(), DATE, Via::Own, &date.words, false);
+            builder.claims.push(Claim { proofs: vec![(index, 1.0)], commonness: date.commonness });
         }
     }
     for entity in &analysis.entities {

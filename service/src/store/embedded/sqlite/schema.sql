@@ -101,7 +101,7 @@ CREATE TABLE entity_pairs (
     other     TEXT    NOT NULL,
     name      TEXT    NOT NULL,
     memories  INTEGER NOT NULL,
-    PRIMARY KEY (namespace, agent, entity, other)
+    PRIMARY KEY (namespace, entity, agent, other)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE synonyms (

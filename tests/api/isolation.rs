@@ -1,0 +1,297 @@
+//! Whatever agents and namespaces write, in whatever order: no reader learns
+//! through any endpoint of a memory that is not its own, shared, or (for a
+//! primary reader) of its namespace.
+//!
+//! Each memory holds a word that no other memory holds. A reader may learn
+//! that word only if it may see the memory.
+
+use std::cell::Cell;
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::answers::{column, contents, ids, sorted, text};
+use crate::support::{TestServer, encode};
+use crate::visibility::{Reader, Sight, Write, readers, write};
+
+/// Words by which the memories of one case are told apart.
+const WORDS: [&str; 8] = [
+    "brindle", "cobalt", "dahlia", "ermine", "fennel", "garnet", "hazel", "indigo",
+];
+
+/// What was written: the write, its id and its word.
+struct Written {
+    write: Write,
+    id: String,
+    word: &'static str,
+}
+
+#[test]
+fn no_reader_sees_more_than_its_own() {
+    let server = TestServer::start();
+    let case = Cell::new(0);
+    let config = ProptestConfig {
+        cases: 12,
+        failure_persistence: None,
+        max_shrink_iters: 50,
+        ..ProptestConfig::default()
+    };
+    proptest!(config, |(writes in vec(write(), 1..=WORDS.len()))| {
+        case.set(case.get() + 1);
+        // Namespaces of its own let each case start from an empty store.
+        let world = World { server: &server, case: case.get() };
+        let written = world.store(writes);
+        for reader in readers() {
+            world.check_lists(reader, &written)?;
+            world.check_ids(reader, &written)?;
+            world.check_counters(reader, &written)?;
+        }
+    });
+}
+
+struct World<'a> {
+    server: &'a TestServer,
+    case: u32,
+}
+
+impl World<'_> {
+    fn namespace(&self, name: &str) -> String {
+        format!("case{}-{name}", self.case)
+    }
+
+    fn store(&self, writes: Vec<Write>) -> Vec<Written> {
+        let store = |(write, word): (Write, &'static str)| {
+            let writer = Reader {
+                agent: write.agent,
+                namespace: write.namespace,
+                primary: false,
+            };
+            let fields = json!({"content": content(word), "tags": [word], "shared": write.shared});
+            let answer = self
+                .server
+                .post("/v1/memories", self.with_scope(writer, fields));
+            assert_eq!(answer.status, 201, "{:#}", answer.body);
+            Written {
+                write,
+                id: text(&answer.body["id"]),
+                word,
+            }
+        };
+        writes.into_iter().zip(WORDS).map(store).collect()
+    }
+
+    /// Search in both ways, prefetch and the list show the visible memories and no other.
+    fn check_lists(&self, reader: Reader, written: &[Written]) -> Result<(), TestCaseError> {
+        let query = json!({"query": "harbour meeting", "top_k": 100, "min_score": 0});
+        check_shown(
+            reader,
+            written,
+            &contents(&self.post(reader, "/v1/search", query)),
+            true,
+        )?;
+        let path = "/v1/search?q=harbour%20meeting&top_k=100&min_score=0";
+        check_shown(reader, written, &contents(&self.get(reader, path)), true)?;
+        check_shown(
+            reader,
+            written,
+            &column(
+                &self.get(reader, "/v1/memories?limit=100")["items"],
+                "content",
+            ),
+            true,
+        )?;
+        for one in written {
+            let message = json!({"query": format!("who met {}?", tool(one.word))});
+            let prefetch = self.post(reader, "/v1/prefetch", message);
+            check_shown(reader, written, &contents(&prefetch), false)?;
+            check_words(reader, written, &prefetch)?;
+            let tagged = json!({"query": "harbour", "tag_filter": [one.word], "min_score": 0});
+            let expected = usize::from(reader.sight(&one.write) == Sight::Visible);
+            let tagged = ids(&self.post(reader, "/v1/search", tagged));
+            if reader.sight(&one.write) != Sight::Open {
+                prop_assert_eq!(tagged.len(), expected, "{:?} by tag {}", reader, one.word);
+            }
+        }
+        Ok(())
+    }
+
+    /// A full id, a key, a prefix and an explanation answer for the visible memories only.
+    fn check_ids(&self, reader: Reader, written: &[Written]) -> Result<(), TestCaseError> {
+        for one in written {
+            let status = match reader.sight(&one.write) {
+                Sight::Visible => 200,
+                Sight::Hidden => 404,
+                Sight::Open => continue,
+            };
+            for name in [
+                one.id.clone(),
+                format!("memory:frag:{}", one.id),
+                one.id[..10].to_owned(),
+            ] {
+                let answer = self
+                    .server
+                    .get(&self.scoped(reader, &format!("/v1/memories/{name}")));
+                prop_assert_eq!(
+                    answer.status,
+                    status,
+                    "{:?} reads {} of {:?}",
+                    reader,
+                    name,
+                    one.write
+                );
+            }
+            if status == 404 {
+                for fields in [
+                    json!({"id": one.id, "useful": false}),
+                    json!({"id": one.id[..10], "useful": false}),
+                ] {
+                    let answer = self
+                        .server
+                        .post("/v1/feedback", self.with_scope(reader, fields));
+                    prop_assert_eq!(answer.status, 404, "{:?} rates {:?}", reader, one.write);
+                }
+                let explain = json!({"query": one.word, "explain": one.id});
+                let explanation = &self.post(reader, "/v1/search", explain)["explanation"];
+                prop_assert_eq!(
+                    &explanation["reason"],
+                    "not_found",
+                    "{:?} of {:?}",
+                    reader,
+                    one.write
+                );
+            }
+        }
+        Ok(())
+    }
+
+    /// Topics, attention, timelines and related entities tell no word of a hidden memory.
+    fn check_counters(&self, reader: Reader, written: &[Written]) -> Result<(), TestCaseError> {
+        check_words(reader, written, &self.get(reader, "/v1/topics?limit=100"))?;
+        check_words(
+            reader,
+            written,
+            &self.get(reader, "/v1/attention?limit=100"),
+        )?;
+        for one in written {
+            let name = encode(&tool(one.word));
+            let timeline = self.get(reader, &format!("/v1/entities/{name}/timeline"));
+            let shown = column(&timeline["items"], "id");
+            let related = self.get(reader, &format!("/v1/entities/{name}/related"));
+            let sight = reader.sight(&one.write);
+            // Whether a shared memory counts for another agent is left open.
+            if sight == Sight::Visible && (reader.primary || reader.agent == one.write.agent) {
+                prop_assert_eq!(shown, [one.id.as_str()], "{:?} on {}", reader, one.word);
+            } else if sight == Sight::Hidden {
+                prop_assert_eq!(
+                    shown,
+                    [""; 0],
+                    "{:?} on {} of {:?}",
+                    reader,
+                    one.word,
+                    one.write
+                );
+                prop_assert_eq!(
+                    &related["items"],
+                    &json!([]),
+                    "{:?} on {} of {:?}",
+                    reader,
+                    one.word,
+                    one.write
+                );
+            }
+        }
+        Ok(())
+    }
+
+    fn get(&self, reader: Reader, path: &str) -> Value {
+        let answer = self.server.get(&self.scoped(reader, path));
+        assert_eq!(answer.status, 200, "{reader:?} {path}: {:#}", answer.body);
+        answer.body
+    }
+
+    fn post(&self, reader: Reader, path: &str, fields: Value) -> Value {
+        let answer = self.server.post(path, self.with_scope(reader, fields));
+        assert_eq!(answer.status, 200, "{reader:?} {path}: {:#}", answer.body);
+        answer.body
+    }
+
+    fn scoped(&self, reader: Reader, path: &str) -> String {
+        let joint = if path.contains('?') { '&' } else { '?' };
+        let agent = reader
+            .agent
+            .map(|agent| format!("&agent_id={agent}"))
+            .unwrap_or_default();
+        let namespace = self.namespace(reader.namespace);
+        format!(
+            "{path}{joint}namespace={namespace}&is_primary={}{agent}",
+            reader.primary
+        )
+    }
+
+    fn with_scope(&self, reader: Reader, mut fields: Value) -> Value {
+        if let Some(agent) = reader.agent {
+            fields["agent_id"] = json!(agent);
+        }
+        fields["namespace"] = json!(self.namespace(reader.namespace));
+        fields["is_primary"] = json!(reader.primary);
+        fields
+    }
+}
+
+/// All visible memories (if `all`), and no hidden one, are among the contents.
+fn check_shown(
+    reader: Reader,
+    written: &[Written],
+    shown: &[String],
+    all: bool,
+) -> Result<(), TestCaseError> {
+    for one in written {
+        let shows = shown.contains(&content(one.word));
+        match reader.sight(&one.write) {
+            Sight::Visible => prop_assert!(shows || !all, "{:?} misses {:?}", reader, one.write),
+            Sight::Hidden => prop_assert!(!shows, "{:?} sees {:?}", reader, one.write),
+            Sight::Open => {}
+        }
+    }
+    let mut unique = sorted(shown.to_vec());
+    unique.dedup();
+    prop_assert_eq!(
+        unique.len(),
+        shown.len(),
+        "{:?} sees something twice",
+        reader
+    );
+    Ok(())
+}
+
+/// No word of a hidden memory is anywhere in the answer.
+fn check_words(reader: Reader, written: &[Written], body: &Value) -> Result<(), TestCaseError> {
+    let body = body.to_string().to_lowercase();
+    for one in written
+        .iter()
+        .filter(|one| reader.sight(&one.write) == Sight::Hidden)
+    {
+        prop_assert!(
+            !body.contains(one.word),
+            "{:?} learns {} of {:?}: {}",
+            reader,
+            one.word,
+            one.write,
+            body
+        );
+    }
+    Ok(())
+}
+
+/// Two entities, a topic and an everyday word; no two are near-identical.
+fn content(word: &str) -> String {
+    format!(
+        "harbour meeting: {word} {word} {word} met {} and {word}.example",
+        tool(word)
+    )
+}
+
+fn tool(word: &str) -> String {
+    format!("{word}_tool")
+}

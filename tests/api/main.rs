@@ -1,0 +1,33 @@
+//! Black-box tests of the service: what the specification promises, seen over
+//! HTTP and through the command line. Which fault and which user report each
+//! test answers is listed in `tests/coverage.tsv`.
+
+mod answers;
+mod support;
+mod unrelated;
+mod visibility;
+
+mod agents;
+mod chinese;
+mod duplicates;
+mod emotion;
+mod entities;
+mod heavy;
+mod hostile;
+mod http_batches;
+mod http_lists;
+mod http_memories;
+mod http_problems;
+mod http_shapes;
+mod http_signals;
+mod isolation;
+mod prefetch_block;
+mod query_rows;
+mod query_text;
+mod ranking;
+mod ranking_effects;
+mod reinforcement;
+mod relevance;
+mod storing;
+mod tags;
+mod times;

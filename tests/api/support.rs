@@ -1,0 +1,209 @@
+//! One real service for a test: a socket on a free port, a fresh data folder, a clock set by hand.
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use keepsake::app::App;
+use keepsake::clock::Clock;
+use keepsake::config::Settings;
+use reqwest::blocking::{Client, RequestBuilder};
+use reqwest::header::{CONTENT_TYPE, HeaderMap};
+use serde_json::Value;
+use tokio::sync::oneshot;
+
+/// The time of every service until a test moves it.
+const START: &str = "2026-06-01T12:00:00Z";
+/// Generous: a slow machine is no failure.
+const TIMEOUT: Duration = Duration::from_secs(120);
+
+/// The real service on 127.0.0.1 in a fresh data folder.
+pub(crate) struct TestServer {
+    url: String,
+    client: Client,
+    now: Arc<Mutex<DateTime<Utc>>>,
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<std::thread::JoinHandle<()>>,
+    _folder: tempfile::TempDir,
+}
+
+/// What came back.
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    /// The JSON of the body; a body that is no JSON as one text.
+    pub(crate) body: Value,
+    pub(crate) headers: HeaderMap,
+}
+
+/// What a command printed.
+pub(crate) struct Output {
+    pub(crate) code: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl TestServer {
+    pub(crate) fn start() -> TestServer {
+        let folder = tempfile::tempdir().unwrap();
+        let now = Arc::new(Mutex::new(START.parse().unwrap()));
+        let settings = Settings {
+            data_dir: folder.path().to_owned(),
+            signals_max_age: Duration::ZERO,
+            skip_patterns: skip_patterns(),
+            ..Settings::default()
+        };
+        let app = App::open(settings, Clock::Fixed(now.clone())).unwrap();
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let (stop, stopped) = oneshot::channel::<()>();
+        let thread = std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+            runtime.block_on(async {
+                let listener = tokio::net::TcpListener::from_std(listener).unwrap();
+                let shutdown = async { drop(stopped.await) };
+                keepsake::http::serve(listener, app, shutdown).await.unwrap();
+            });
+        });
+        drop(rustls::crypto::ring::default_provider().install_default());
+        let client = Client::builder().timeout(TIMEOUT).no_proxy().pool_max_idle_per_host(0).build().unwrap();
+        TestServer { url, client, now, stop: Some(stop), thread: Some(thread), _folder: folder }
+    }
+
+    /// Moves the service's clock.
+    pub(crate) fn set_now(&self, rfc3339: &str) {
+        *self.now.lock().unwrap() = rfc3339.parse().unwrap();
+    }
+
+    pub(crate) fn get(&self, path_and_query: &str) -> Answer {
+        self.request("GET", path_and_query)
+    }
+
+    pub(crate) fn post(&self, path: &str, body: Value) -> Answer {
+        self.send("POST", path, &body)
+    }
+
+    /// Any body; a service that refuses it early still gets its answer read.
+    pub(crate) fn post_raw(&self, path: &str, content_type: Option<&str>, body: &[u8]) -> Answer {
+        let mut request = self.client.post(format!("{}{path}", self.url)).body(body.to_vec());
+        if let Some(content_type) = content_type {
+            request = request.header(CONTENT_TYPE, content_type);
+        }
+        answer(request)
+    }
+
+    pub(crate) fn put(&self, path: &str, body: Value) -> Answer {
+        self.send("PUT", path, &body)
+    }
+
+    pub(crate) fn patch(&self, path: &str, body: Value) -> Answer {
+        self.send("PATCH", path, &body)
+    }
+
+    pub(crate) fn delete(&self, path_and_query: &str) -> Answer {
+        self.request("DELETE", path_and_query)
+    }
+
+    /// Any method, without a body.
+    pub(crate) fn request(&self, method: &str, path: &str) -> Answer {
+        answer(self.client.request(method.parse().unwrap(), format!("{}{path}", self.url)))
+    }
+
+    fn send(&self, method: &str, path: &str, body: &Value) -> Answer {
+        answer(self.client.request(method.parse().unwrap(), format!("{}{path}", self.url)).json(body))
+    }
+
+    /// Stores a memory as a primary writer without agent; its id.
+    pub(crate) fn add(&self, mut fields: Value) -> String {
+        let object = fields.as_object_mut().unwrap();
+        object.entry("is_primary").or_insert(Value::Bool(true));
+        let answer = self.post("/v1/memories", fields);
+        assert!(matches!(answer.status, 200 | 201), "{} {:#}", answer.status, answer.body);
+        answer.body["id"].as_str().unwrap().to_owned()
+    }
+
+    /// Stores plain texts; their ids in order.
+    pub(crate) fn add_all(&self, contents: &[&str]) -> Vec<String> {
+        contents.iter().map(|content| self.add(serde_json::json!({"content": content}))).collect()
+    }
+
+    /// The contents that a primary reader finds, best first.
+    pub(crate) fn found(&self, query: &str) -> Vec<String> {
+        let body = self.search(serde_json::json!({"query": query}));
+        body["results"].as_array().unwrap().iter().map(|hit| hit["content"].as_str().unwrap().to_owned()).collect()
+    }
+
+    /// Searches as a primary reader unless the fields say otherwise; the whole answer.
+    pub(crate) fn search(&self, fields: Value) -> Value {
+        self.read("/v1/search", fields)
+    }
+
+    /// Prefetches, likewise.
+    pub(crate) fn prefetch(&self, fields: Value) -> Value {
+        self.read("/v1/prefetch", fields)
+    }
+
+    fn read(&self, path: &str, mut fields: Value) -> Value {
+        fields.as_object_mut().unwrap().entry("is_primary").or_insert(Value::Bool(true));
+        let answer = self.post(path, fields);
+        assert_eq!(answer.status, 200, "{:#}", answer.body);
+        answer.body
+    }
+
+    /// The real binary, working through this service.
+    pub(crate) fn cli(&self, args: &[&str]) -> Output {
+        self.cli_with_input(args, b"")
+    }
+
+    pub(crate) fn cli_with_input(&self, args: &[&str], stdin: &[u8]) -> Output {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_keepsake"))
+            .args(["--url", &self.url])
+            .args(args)
+            .env("HOME", "/nonexistent")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // A command that does not read its input may have gone already.
+        let _ = child.stdin.take().unwrap().write_all(stdin);
+        let output = child.wait_with_output().unwrap();
+        Output {
+            code: output.status.code().unwrap_or(-1),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+}
+
+impl Drop for TestServer {
+    fn drop(&mut self) {
+        if let Some(stop) = self.stop.take() {
+            // A service that has ended already needs no word.
+            let _ = stop.send(());
+        }
+        drop(self.thread.take().map(std::thread::JoinHandle::join));
+    }
+}
+
+fn answer(request: RequestBuilder) -> Answer {
+    let response = request.send().unwrap();
+    let (status, headers) = (response.status().as_u16(), response.headers().clone());
+    let bytes = response.bytes().unwrap();
+    let body = serde_json::from_slice(&bytes).unwrap_or_else(|_| Value::from(String::from_utf8_lossy(&bytes)));
+    Answer { status, body, headers }
+}
+
+/// The patterns that the project ships.
+fn skip_patterns() -> std::collections::HashSet<String> {
+    let lines = keepsake::config::EXAMPLE_SKIP_PATTERNS.lines();
+    lines.filter(|line| !line.starts_with('#')).map(keepsake::read::gates::pattern).collect()
+}
+
+/// Percent-encodes for a query string or a segment of a path.
+pub(crate) fn encode(text: &str) -> String {
+    let unreserved = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+    text.bytes().map(|byte| if unreserved(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
+}
