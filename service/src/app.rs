@@ -38,7 +38,13 @@ pub struct Switches {
 
 impl Default for Switches {
     fn default() -> Self {
-        Switches { ingredients: Ingredients::default(), dates: true, neighbours: true, floor: true, factors: true }
+        Switches {
+            ingredients: Ingredients::default(),
+            dates: true,
+            neighbours: true,
+            floor: true,
+            factors: true,
+        }
     }
 }
 
@@ -55,23 +61,45 @@ impl App {
     ///
     /// # Errors
     /// When the store cannot be opened.
-    pub fn with_switches(settings: Settings, clock: Clock, switches: Switches) -> Result<App, StoreError> {
+    pub fn with_switches(
+        settings: Settings,
+        clock: Clock,
+        switches: Switches,
+    ) -> Result<App, StoreError> {
         let store = Arc::new(EmbeddedStore::open(&settings.data_dir)?);
         let analyser = Analyser::new(&settings.user_entities, switches.ingredients);
-        Ok(App { settings: Arc::new(settings), store, analyser, clock, switches, signals: SignalCache::default() })
+        Ok(App {
+            settings: Arc::new(settings),
+            store,
+            analyser,
+            clock,
+            switches,
+            signals: SignalCache::default(),
+        })
     }
 
     /// The constants of the six factors.
     pub fn weights(&self) -> Weights {
-        if self.switches.factors { self.settings.weights } else { Weights::off() }
+        if self.switches.factors {
+            self.settings.weights
+        } else {
+            Weights::off()
+        }
     }
 
     /// What the scope keeps coming back to, at most `signals_max_age` old.
     ///
     /// # Errors
     /// When the store cannot answer.
-    pub async fn signals(&self, scope: &Scope, now: DateTime<Utc>) -> Result<Arc<Signals>, StoreError> {
-        if let Some(signals) = self.signals.fresh(scope, now, self.settings.signals_max_age) {
+    pub async fn signals(
+        &self,
+        scope: &Scope,
+        now: DateTime<Utc>,
+    ) -> Result<Arc<Signals>, StoreError> {
+        if let Some(signals) = self
+            .signals
+            .fresh(scope, now, self.settings.signals_max_age)
+        {
             return Ok(signals);
         }
         let version = self.store.signals_version().await?;
@@ -122,13 +150,16 @@ impl SignalCache {
     fn fresh(&self, scope: &Scope, now: DateTime<Utc>, max_age: Duration) -> Option<Arc<Signals>> {
         let entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let entry = entries.get(scope)?;
-        (entry.day == now.date_naive() && entry.checked.elapsed() < max_age).then(|| entry.signals.clone())
+        (entry.day == now.date_naive() && entry.checked.elapsed() < max_age)
+            .then(|| entry.signals.clone())
     }
 
     /// The signals of a version that is still the newest.
     fn renewed(&self, scope: &Scope, now: DateTime<Utc>, version: i64) -> Option<Arc<Signals>> {
         let mut entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let entry = entries.get_mut(scope).filter(|entry| entry.version == version && entry.day == now.date_naive())?;
+        let entry = entries
+            .get_mut(scope)
+            .filter(|entry| entry.version == version && entry.day == now.date_naive())?;
         entry.checked = Instant::now();
         Some(entry.signals.clone())
     }
@@ -138,6 +169,14 @@ impl SignalCache {
         if entries.len() >= MOST_SCOPES {
             entries.clear();
         }
-        entries.insert(scope.clone(), Entry { signals, version, day: now.date_naive(), checked: Instant::now() });
+        entries.insert(
+            scope.clone(),
+            Entry {
+                signals,
+                version,
+                day: now.date_naive(),
+                checked: Instant::now(),
+            },
+        );
     }
 }

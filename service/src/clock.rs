@@ -23,7 +23,10 @@ impl Clock {
 
     pub fn now(&self) -> DateTime<Utc> {
         match self {
-            #[expect(clippy::disallowed_methods, reason = "the one place that reads the machine's clock")]
+            #[expect(
+                clippy::disallowed_methods,
+                reason = "the one place that reads the machine's clock"
+            )]
             Clock::System => Utc::now(),
             Clock::Fixed(now) => *now.lock().expect("no holder of the fixed time can panic"),
         }
@@ -33,8 +36,12 @@ impl Clock {
 /// Lower-case base 32 (RFC 4648, no padding).
 static BASE32: std::sync::LazyLock<Encoding> = std::sync::LazyLock::new(|| {
     let mut specification = data_encoding::Specification::new();
-    specification.symbols.push_str("abcdefghijklmnopqrstuvwxyz234567");
-    specification.encoding().expect("the alphabet has 32 symbols")
+    specification
+        .symbols
+        .push_str("abcdefghijklmnopqrstuvwxyz234567");
+    specification
+        .encoding()
+        .expect("the alphabet has 32 symbols")
 });
 
 /// A new random id: 80 bits, 16 characters.

@@ -13,7 +13,10 @@ pub struct FieldError {
 
 impl FieldError {
     pub fn new(field: impl Into<String>, message: impl Into<String>) -> FieldError {
-        FieldError { field: field.into(), message: message.into() }
+        FieldError {
+            field: field.into(),
+            message: message.into(),
+        }
     }
 }
 
@@ -28,7 +31,10 @@ pub enum Error {
     NotFound(String),
     /// Several memories have ids that begin like this.
     #[error("`{reference}` stands for several memories: {}", join(.candidates))]
-    Ambiguous { reference: String, candidates: Vec<MemoryId> },
+    Ambiguous {
+        reference: String,
+        candidates: Vec<MemoryId>,
+    },
     /// The same content was said to be wrong.
     #[error("the same content was corrected as `{0}`\nhint: `force` stores it all the same")]
     Corrected(MemoryId),
@@ -50,9 +56,16 @@ impl Error {
 }
 
 fn list(errors: &[FieldError]) -> String {
-    errors.iter().map(|error| format!("{}: {}", error.field, error.message)).collect::<Vec<_>>().join("; ")
+    errors
+        .iter()
+        .map(|error| format!("{}: {}", error.field, error.message))
+        .collect::<Vec<_>>()
+        .join("; ")
 }
 
 fn join(ids: &[MemoryId]) -> String {
-    ids.iter().map(MemoryId::to_string).collect::<Vec<_>>().join(", ")
+    ids.iter()
+        .map(MemoryId::to_string)
+        .collect::<Vec<_>>()
+        .join(", ")
 }

@@ -7,8 +7,13 @@ use keepsake::cli::{self, Arguments};
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    #[expect(clippy::disallowed_methods, reason = "the one place that reads the environment")]
-    let environment = std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))).collect();
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the one place that reads the environment"
+    )]
+    let environment = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect();
     cli::start_logging(&arguments, &environment);
     cli::run(arguments, &environment)
 }

@@ -148,7 +148,14 @@ pub enum State {
 }
 
 impl State {
-    pub const ALL: [State; 6] = [State::Active, State::Expired, State::Consumed, State::Superseded, State::Corrected, State::Trashed];
+    pub const ALL: [State; 6] = [
+        State::Active,
+        State::Expired,
+        State::Consumed,
+        State::Superseded,
+        State::Corrected,
+        State::Trashed,
+    ];
 
     pub fn as_str(self) -> &'static str {
         match self {
@@ -187,12 +194,18 @@ impl Memory {
 
     /// The terms that the index holds of it.
     pub fn indexed_terms(&self) -> Frequencies {
-        analysis::indexed_terms(&self.analysis, &self.details.tags, self.created_at.date_naive())
+        analysis::indexed_terms(
+            &self.analysis,
+            &self.details.tags,
+            self.created_at.date_naive(),
+        )
     }
 
     /// When the memory was last told: its age counts from here.
     pub fn told_at(&self) -> DateTime<Utc> {
-        self.reinforced_at.map_or(self.created_at, |reinforced| reinforced.max(self.created_at))
+        self.reinforced_at.map_or(self.created_at, |reinforced| {
+            reinforced.max(self.created_at)
+        })
     }
 }
 

@@ -30,9 +30,15 @@ impl Filters {
     /// Why a memory that the scope sees is left out at `now`, or `None` if it passes.
     pub fn refusal(&self, memory: &Memory, now: DateTime<Utc>) -> Option<&'static str> {
         let details = &memory.details;
-        let differs = |wanted: &Option<String>, has: &Option<String>| wanted.is_some() && wanted != has;
+        let differs =
+            |wanted: &Option<String>, has: &Option<String>| wanted.is_some() && wanted != has;
         let has = |tag: &String| details.tags.contains(tag);
-        let tags_pass = self.tags.is_empty() || if self.all_tags { self.tags.iter().all(has) } else { self.tags.iter().any(has) };
+        let tags_pass = self.tags.is_empty()
+            || if self.all_tags {
+                self.tags.iter().all(has)
+            } else {
+                self.tags.iter().any(has)
+            };
         match memory.state(self.as_of.unwrap_or(now)) {
             State::Active => {}
             State::Expired | State::Superseded if self.include_expired => {}
@@ -46,9 +52,15 @@ impl Filters {
             Some("filtered: source")
         } else if differs(&self.session, &memory.place.session) {
             Some("filtered: session")
-        } else if self.created_after.is_some_and(|after| memory.created_at < after) {
+        } else if self
+            .created_after
+            .is_some_and(|after| memory.created_at < after)
+        {
             Some("filtered: created_after")
-        } else if self.created_before.is_some_and(|before| memory.created_at >= before) {
+        } else if self
+            .created_before
+            .is_some_and(|before| memory.created_at >= before)
+        {
             Some("filtered: created_before")
         } else if self.as_of.is_some_and(|as_of| memory.created_at > as_of) {
             Some("filtered: as_of")
@@ -140,5 +152,9 @@ pub struct Retrieved {
 
 /// Whether a memory may be returned at all: the one predicate of both stores.
 pub fn admits(scope: &Scope, filters: &Filters, memory: &Memory, now: DateTime<Utc>) -> bool {
-    scope.sees(&memory.namespace, memory.agent.as_deref(), memory.details.shared) && filters.refusal(memory, now).is_none()
+    scope.sees(
+        &memory.namespace,
+        memory.agent.as_deref(),
+        memory.details.shared,
+    ) && filters.refusal(memory, now).is_none()
 }

@@ -20,7 +20,11 @@ pub struct Scope {
 impl Scope {
     /// The owner of a default installation: sees all of the default namespace, writes without agent.
     pub fn owner() -> Scope {
-        Scope { namespace: DEFAULT_NAMESPACE.to_owned(), agent: None, primary: true }
+        Scope {
+            namespace: DEFAULT_NAMESPACE.to_owned(),
+            agent: None,
+            primary: true,
+        }
     }
 
     /// Whether a memory of this namespace is visible: to a primary agent each, to any other its own
@@ -36,7 +40,11 @@ mod tests {
 
     #[test]
     fn an_agent_sees_its_own_and_the_shared_memories_of_its_namespace() {
-        let alpha = Scope { namespace: "n".into(), agent: Some("alpha".into()), primary: false };
+        let alpha = Scope {
+            namespace: "n".into(),
+            agent: Some("alpha".into()),
+            primary: false,
+        };
         for (namespace, agent, shared, seen) in [
             ("n", Some("alpha"), false, true),
             ("n", Some("beta"), true, true),
@@ -44,9 +52,16 @@ mod tests {
             ("n", None, false, false),
             ("m", Some("alpha"), true, false),
         ] {
-            assert_eq!(alpha.sees(namespace, agent, shared), seen, "{namespace} {agent:?} {shared}");
+            assert_eq!(
+                alpha.sees(namespace, agent, shared),
+                seen,
+                "{namespace} {agent:?} {shared}"
+            );
         }
-        let primary = Scope { primary: true, ..alpha };
+        let primary = Scope {
+            primary: true,
+            ..alpha
+        };
         assert!(primary.sees("n", Some("beta"), false));
         assert!(!primary.sees("m", Some("alpha"), true));
     }

@@ -34,11 +34,22 @@ pub struct Signals {
 
 impl Signals {
     /// Chooses the top topics of each kind; `half_days` is the half-life of a topic's heat.
-    pub fn new(topics: &[Topic], synonyms: HashMap<String, Vec<String>>, today: NaiveDate, half_days: f64) -> Signals {
+    pub fn new(
+        topics: &[Topic],
+        synonyms: HashMap<String, Vec<String>>,
+        today: NaiveDate,
+        half_days: f64,
+    ) -> Signals {
         let heat = |topic: &Topic| topic.mentions * heat(topic.last_mention, today, half_days);
         Signals {
-            hot_topics: top(topics, heat).into_iter().map(|topic| (key_term(&topic.name), topic.last_mention)).collect(),
-            attention: top(topics, |topic| topic.attention).into_iter().map(|topic| (key_term(&topic.name), topic.attention)).collect(),
+            hot_topics: top(topics, heat)
+                .into_iter()
+                .map(|topic| (key_term(&topic.name), topic.last_mention))
+                .collect(),
+            attention: top(topics, |topic| topic.attention)
+                .into_iter()
+                .map(|topic| (key_term(&topic.name), topic.attention))
+                .collect(),
             synonyms,
         }
     }
@@ -53,7 +64,15 @@ pub fn heat(last_mention: NaiveDate, today: NaiveDate, half_days: f64) -> f64 {
 
 /// The [`TOP`] topics by a positive score, ties by name.
 fn top(topics: &[Topic], score: impl Fn(&Topic) -> f64) -> Vec<&Topic> {
-    let mut ranked: Vec<(f64, &Topic)> = topics.iter().map(|topic| (score(topic), topic)).filter(|(score, _)| *score > 0.0).collect();
+    let mut ranked: Vec<(f64, &Topic)> = topics
+        .iter()
+        .map(|topic| (score(topic), topic))
+        .filter(|(score, _)| *score > 0.0)
+        .collect();
     ranked.sort_by(|(a, left), (b, right)| b.total_cmp(a).then_with(|| left.name.cmp(&right.name)));
-    ranked.into_iter().take(TOP).map(|(_, topic)| topic).collect()
+    ranked
+        .into_iter()
+        .take(TOP)
+        .map(|(_, topic)| topic)
+        .collect()
 }

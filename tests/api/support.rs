@@ -60,16 +60,34 @@ impl TestServer {
         let url = format!("http://{}", listener.local_addr().unwrap());
         let (stop, stopped) = oneshot::channel::<()>();
         let thread = std::thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+            let runtime = tokio::runtime::Builder::new_multi_thread()
+                .worker_threads(2)
+                .enable_all()
+                .build()
+                .unwrap();
             runtime.block_on(async {
                 let listener = tokio::net::TcpListener::from_std(listener).unwrap();
                 let shutdown = async { drop(stopped.await) };
-                keepsake::http::serve(listener, app, shutdown).await.unwrap();
+                keepsake::http::serve(listener, app, shutdown)
+                    .await
+                    .unwrap();
             });
         });
         drop(rustls::crypto::ring::default_provider().install_default());
-        let client = Client::builder().timeout(TIMEOUT).no_proxy().pool_max_idle_per_host(0).build().unwrap();
-        TestServer { url, client, now, stop: Some(stop), thread: Some(thread), _folder: folder }
+        let client = Client::builder()
+            .timeout(TIMEOUT)
+            .no_proxy()
+            .pool_max_idle_per_host(0)
+            .build()
+            .unwrap();
+        TestServer {
+            url,
+            client,
+            now,
+            stop: Some(stop),
+            thread: Some(thread),
+            _folder: folder,
+        }
     }
 
     /// Moves the service's clock.
@@ -87,7 +105,10 @@ impl TestServer {
 
     /// Any body; a service that refuses it early still gets its answer read.
     pub(crate) fn post_raw(&self, path: &str, content_type: Option<&str>, body: &[u8]) -> Answer {
-        let mut request = self.client.post(format!("{}{path}", self.url)).body(body.to_vec());
+        let mut request = self
+            .client
+            .post(format!("{}{path}", self.url))
+            .body(body.to_vec());
         if let Some(content_type) = content_type {
             request = request.header(CONTENT_TYPE, content_type);
         }
@@ -108,11 +129,18 @@ impl TestServer {
 
     /// Any method, without a body.
     pub(crate) fn request(&self, method: &str, path: &str) -> Answer {
-        answer(self.client.request(method.parse().unwrap(), format!("{}{path}", self.url)))
+        answer(
+            self.client
+                .request(method.parse().unwrap(), format!("{}{path}", self.url)),
+        )
     }
 
     fn send(&self, method: &str, path: &str, body: &Value) -> Answer {
-        answer(self.client.request(method.parse().unwrap(), format!("{}{path}", self.url)).json(body))
+        answer(
+            self.client
+                .request(method.parse().unwrap(), format!("{}{path}", self.url))
+                .json(body),
+        )
     }
 
     /// Stores a memory as a primary writer without agent; its id.
@@ -120,19 +148,32 @@ impl TestServer {
         let object = fields.as_object_mut().unwrap();
         object.entry("is_primary").or_insert(Value::Bool(true));
         let answer = self.post("/v1/memories", fields);
-        assert!(matches!(answer.status, 200 | 201), "{} {:#}", answer.status, answer.body);
+        assert!(
+            matches!(answer.status, 200 | 201),
+            "{} {:#}",
+            answer.status,
+            answer.body
+        );
         answer.body["id"].as_str().unwrap().to_owned()
     }
 
     /// Stores plain texts; their ids in order.
     pub(crate) fn add_all(&self, contents: &[&str]) -> Vec<String> {
-        contents.iter().map(|content| self.add(serde_json::json!({"content": content}))).collect()
+        contents
+            .iter()
+            .map(|content| self.add(serde_json::json!({"content": content})))
+            .collect()
     }
 
     /// The contents that a primary reader finds, best first.
     pub(crate) fn found(&self, query: &str) -> Vec<String> {
         let body = self.search(serde_json::json!({"query": query}));
-        body["results"].as_array().unwrap().iter().map(|hit| hit["content"].as_str().unwrap().to_owned()).collect()
+        body["results"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|hit| hit["content"].as_str().unwrap().to_owned())
+            .collect()
     }
 
     /// Searches as a primary reader unless the fields say otherwise; the whole answer.
@@ -146,7 +187,11 @@ impl TestServer {
     }
 
     fn read(&self, path: &str, mut fields: Value) -> Value {
-        fields.as_object_mut().unwrap().entry("is_primary").or_insert(Value::Bool(true));
+        fields
+            .as_object_mut()
+            .unwrap()
+            .entry("is_primary")
+            .or_insert(Value::Bool(true));
         let answer = self.post(path, fields);
         assert_eq!(answer.status, 200, "{:#}", answer.body);
         answer.body
@@ -192,18 +237,34 @@ fn answer(request: RequestBuilder) -> Answer {
     let response = request.send().unwrap();
     let (status, headers) = (response.status().as_u16(), response.headers().clone());
     let bytes = response.bytes().unwrap();
-    let body = serde_json::from_slice(&bytes).unwrap_or_else(|_| Value::from(String::from_utf8_lossy(&bytes)));
-    Answer { status, body, headers }
+    let body = serde_json::from_slice(&bytes)
+        .unwrap_or_else(|_| Value::from(String::from_utf8_lossy(&bytes)));
+    Answer {
+        status,
+        body,
+        headers,
+    }
 }
 
 /// The patterns that the project ships.
 fn skip_patterns() -> std::collections::HashSet<String> {
     let lines = keepsake::config::EXAMPLE_SKIP_PATTERNS.lines();
-    lines.filter(|line| !line.starts_with('#')).map(keepsake::read::gates::pattern).collect()
+    lines
+        .filter(|line| !line.starts_with('#'))
+        .map(keepsake::read::gates::pattern)
+        .collect()
 }
 
 /// Percent-encodes for a query string or a segment of a path.
 pub(crate) fn encode(text: &str) -> String {
     let unreserved = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
-    text.bytes().map(|byte| if unreserved(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
+    text.bytes()
+        .map(|byte| {
+            if unreserved(byte) {
+                char::from(byte).to_string()
+            } else {
+                format!("%{byte:02X}")
+            }
+        })
+        .collect()
 }

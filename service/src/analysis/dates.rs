@@ -8,9 +8,29 @@ use chrono::{Datelike, NaiveDate};
 use super::terms::{Term, TermKind};
 use super::token::{Token, TokenKind};
 
-const MONTHS: [&str; 12] =
-    ["january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"];
-const WEEKDAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+const MONTHS: [&str; 12] = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+];
+const WEEKDAYS: [&str; 7] = [
+    "monday",
+    "tuesday",
+    "wednesday",
+    "thursday",
+    "friday",
+    "saturday",
+    "sunday",
+];
 const HAN_NUMERALS: &str = "一二三四五六七八九十";
 /// Years that a bare number of four digits is read as.
 const YEARS: std::ops::Range<u32> = 1900..2100;
@@ -46,7 +66,13 @@ pub fn named(normalised: &str, tokens: &[Token]) -> Vec<NamedDate> {
     parts.extend(chinese(normalised));
     let mut seen = std::collections::HashSet::new();
     let unique = parts.into_iter().filter(|(part, _)| seen.insert(*part));
-    unique.map(|(part, words)| NamedDate { term: part.term(), words, commonness: part.commonness() }).collect()
+    unique
+        .map(|(part, words)| NamedDate {
+            term: part.term(),
+            words,
+            commonness: part.commonness(),
+        })
+        .collect()
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -97,12 +123,26 @@ fn english(normalised: &str, tokens: &[Token]) -> Vec<(Part, String)> {
         let capitalised = normalised[token.start..token.end].starts_with(char::is_uppercase);
         if let Some(month) = month_named(word, capitalised) {
             // "2 May", "the 2nd of May", "May 2", "May the 2nd"
-            let neighbours = [at.checked_sub(1), at.checked_sub(2), Some(at + 1), Some(at + 2)];
-            let day = neighbours.into_iter().flatten().filter_map(|near| tokens.get(near)).find_map(|near| day_of_month(&near.text));
+            let neighbours = [
+                at.checked_sub(1),
+                at.checked_sub(2),
+                Some(at + 1),
+                Some(at + 2),
+            ];
+            let day = neighbours
+                .into_iter()
+                .flatten()
+                .filter_map(|near| tokens.get(near))
+                .find_map(|near| day_of_month(&near.text));
             parts.extend(month_and_day(month, day, word));
-        } else if let Some(weekday) = WEEKDAYS.iter().position(|name| word.strip_suffix('s').unwrap_or(word) == *name) {
+        } else if let Some(weekday) = WEEKDAYS
+            .iter()
+            .position(|name| word.strip_suffix('s').unwrap_or(word) == *name)
+        {
             parts.push((Part::Weekday(weekday as u32), word.to_owned()));
-        } else if token.kind == TokenKind::Number && let Some(year) = word.parse().ok().filter(|year| YEARS.contains(year)) {
+        } else if token.kind == TokenKind::Number
+            && let Some(year) = word.parse().ok().filter(|year| YEARS.contains(year))
+        {
             parts.push((Part::Year(year), word.to_owned()));
         }
     }
@@ -112,22 +152,34 @@ fn english(normalised: &str, tokens: &[Token]) -> Vec<(Part, String)> {
 /// Months by name or by their first three letters; "may" and "march" are also words, so these want
 /// a capital.
 fn month_named(word: &str, capitalised: bool) -> Option<u32> {
-    let index = MONTHS.iter().position(|month| *month == word || (word.len() == 3 && month.starts_with(word)))?;
+    let index = MONTHS
+        .iter()
+        .position(|month| *month == word || (word.len() == 3 && month.starts_with(word)))?;
     let ambiguous = matches!(word, "may" | "march" | "mar" | "jan" | "sep" | "dec");
     (capitalised || !ambiguous).then_some(index as u32 + 1)
 }
 
 /// `2`, `2nd`, `23rd`
 fn day_of_month(word: &str) -> Option<u32> {
-    let digits = ["st", "nd", "rd", "th"].iter().find_map(|ending| word.strip_suffix(ending)).unwrap_or(word);
+    let digits = ["st", "nd", "rd", "th"]
+        .iter()
+        .find_map(|ending| word.strip_suffix(ending))
+        .unwrap_or(word);
     digits.parse().ok().filter(|day| (1..=31).contains(day))
 }
 
 /// `2024-05-01`, `2024/5/1`, `2024-05`
 fn iso(tokens: &[Token]) -> Vec<(Part, String)> {
     let mut parts = Vec::new();
-    for token in tokens.iter().filter(|token| token.kind == TokenKind::Technical) {
-        let numbers: Vec<u32> = token.text.split(['-', '/', '.']).map_while(|part| part.parse().ok()).collect();
+    for token in tokens
+        .iter()
+        .filter(|token| token.kind == TokenKind::Technical)
+    {
+        let numbers: Vec<u32> = token
+            .text
+            .split(['-', '/', '.'])
+            .map_while(|part| part.parse().ok())
+            .collect();
         if let [year, month, rest @ ..] = numbers.as_slice()
             && YEARS.contains(year)
             && (1..=12).contains(month)
@@ -154,15 +206,23 @@ fn chinese(normalised: &str) -> Vec<(Part, String)> {
             '月' => {
                 let (month, words) = number_before(&characters, at);
                 if let Some(month) = month.filter(|month| (1..=12).contains(month)) {
-                    let digits = characters[at + 1..].iter().take_while(|c| is_numeral(**c)).count();
+                    let digits = characters[at + 1..]
+                        .iter()
+                        .take_while(|c| is_numeral(**c))
+                        .count();
                     let (day, day_words) = number_before(&characters, at + 1 + digits);
                     parts.extend(month_and_day(month, day, &format!("{words}月{day_words}")));
                 }
             }
             '期' | '周' | '拜' => {
-                let named = characters.get(at + 1).and_then(|day| "一二三四五六日天".chars().position(|name| name == *day));
+                let named = characters
+                    .get(at + 1)
+                    .and_then(|day| "一二三四五六日天".chars().position(|name| name == *day));
                 if let Some(weekday) = named {
-                    parts.push((Part::Weekday(weekday.min(6) as u32), format!("{c}{}", characters[at + 1])));
+                    parts.push((
+                        Part::Weekday(weekday.min(6) as u32),
+                        format!("{c}{}", characters[at + 1]),
+                    ));
                 }
             }
             _ => {}
@@ -178,7 +238,12 @@ fn is_numeral(c: char) -> bool {
 /// The number that ends before position `end`, in digits or as a Chinese numeral up to 99, with its
 /// characters.
 fn number_before(characters: &[char], end: usize) -> (Option<u32>, String) {
-    let start = end - characters[..end].iter().rev().take_while(|c| is_numeral(**c)).count();
+    let start = end
+        - characters[..end]
+            .iter()
+            .rev()
+            .take_while(|c| is_numeral(**c))
+            .count();
     let words: String = characters[start..end].iter().collect();
     let number = words.parse().ok().or_else(|| han_number(&words));
     (number, words)
@@ -186,7 +251,10 @@ fn number_before(characters: &[char], end: usize) -> (Option<u32>, String) {
 
 fn han_number(words: &str) -> Option<u32> {
     let digit = |text: &str| match text.chars().collect::<Vec<_>>().as_slice() {
-        [c] => HAN_NUMERALS.chars().position(|name| name == *c).map(|index| index as u32 + 1),
+        [c] => HAN_NUMERALS
+            .chars()
+            .position(|name| name == *c)
+            .map(|index| index as u32 + 1),
         _ => None,
     };
     match words.split_once('十') {
@@ -208,21 +276,37 @@ mod tests {
 
     fn check(query: &str, expected: &[Part]) {
         let normalised = normalise(query);
-        let named: Vec<Term> = named(&normalised, &tokenise(&normalised, Dictionary::builtin())).into_iter().map(|date| date.term).collect();
-        assert_eq!(named, expected.iter().map(|part| part.term()).collect::<Vec<_>>(), "{query}");
+        let named: Vec<Term> = named(&normalised, &tokenise(&normalised, Dictionary::builtin()))
+            .into_iter()
+            .map(|date| date.term)
+            .collect();
+        assert_eq!(
+            named,
+            expected.iter().map(|part| part.term()).collect::<Vec<_>>(),
+            "{query}"
+        );
     }
 
     #[test]
     fn days_are_named_in_both_languages() {
         use Part::{Day, Month, MonthDay, Weekday, Year};
-        check("on 2 May 2023", &[Month(5), Day(2), MonthDay(5, 2), Year(2023)]);
+        check(
+            "on 2 May 2023",
+            &[Month(5), Day(2), MonthDay(5, 2), Year(2023)],
+        );
         check("the 23rd of june", &[Month(6), Day(23), MonthDay(6, 23)]);
         check("last Monday", &[Weekday(0)]);
         check("5月2号我们聊了什么", &[Month(5), Day(2), MonthDay(5, 2)]);
-        check("二〇二三年五月二十一日", &[Month(5), Day(21), MonthDay(5, 21)]);
+        check(
+            "二〇二三年五月二十一日",
+            &[Month(5), Day(21), MonthDay(5, 21)],
+        );
         check("十二月", &[Month(12)]);
         check("星期天和周一", &[Weekday(6), Weekday(0)]);
-        check("2026-03-14 会议", &[Year(2026), Month(3), Day(14), MonthDay(3, 14)]);
+        check(
+            "2026-03-14 会议",
+            &[Year(2026), Month(3), Day(14), MonthDay(3, 14)],
+        );
     }
 
     #[test]
@@ -233,7 +317,13 @@ mod tests {
     #[test]
     fn a_day_is_found_by_each_of_its_parts() {
         let day = of_day(NaiveDate::from_ymd_opt(2023, 5, 8).expect("a valid day"));
-        for part in [Part::Year(2023), Part::Month(5), Part::Day(8), Part::MonthDay(5, 8), Part::Weekday(0)] {
+        for part in [
+            Part::Year(2023),
+            Part::Month(5),
+            Part::Day(8),
+            Part::MonthDay(5, 8),
+            Part::Weekday(0),
+        ] {
             assert!(day.contains(&part.term()), "{part:?}");
         }
     }

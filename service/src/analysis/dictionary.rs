@@ -8,7 +8,9 @@ use std::sync::LazyLock;
 
 use jieba_rs::Jieba;
 
-static BUILTIN: LazyLock<Dictionary> = LazyLock::new(|| Dictionary { segmenter: Jieba::new() });
+static BUILTIN: LazyLock<Dictionary> = LazyLock::new(|| Dictionary {
+    segmenter: Jieba::new(),
+});
 
 /// A segmenter with its words. Building one takes tens of milliseconds; share it.
 pub struct Dictionary {
@@ -23,12 +25,19 @@ impl Dictionary {
 
     /// Cuts a run of simplified Han characters into words with their part of speech.
     pub fn segment<'a>(&'a self, run: &'a str) -> impl Iterator<Item = (&'a str, &'static str)> {
-        self.segmenter.tag(run, true).into_iter().map(|tagged| (tagged.word, known_tag(tagged.tag)))
+        self.segmenter
+            .tag(run, true)
+            .into_iter()
+            .map(|tagged| (tagged.word, known_tag(tagged.tag)))
     }
 
     /// How often a word stands in the segmenter's corpus of about 60 million words; 0 if unknown.
     pub fn corpus_frequency(&self, word: &str) -> usize {
-        if self.segmenter.has_word(word) { self.segmenter.suggest_freq(word) } else { 0 }
+        if self.segmenter.has_word(word) {
+            self.segmenter.suggest_freq(word)
+        } else {
+            0
+        }
     }
 }
 

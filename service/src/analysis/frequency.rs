@@ -27,7 +27,10 @@ static TIERS: LazyLock<HashMap<&'static str, f64>> = LazyLock::new(|| {
         (include_str!("data/english_everyday.txt"), EVERYDAY),
         (include_str!("data/plain_words.txt"), PLAIN),
     ] {
-        let words = list.lines().filter(|line| !line.starts_with('#')).flat_map(str::split_whitespace);
+        let words = list
+            .lines()
+            .filter(|line| !line.starts_with('#'))
+            .flat_map(str::split_whitespace);
         tiers.extend(words.map(|word| (word, commonness)));
     }
     tiers
@@ -42,16 +45,22 @@ pub fn commonness(word: &str, dictionary: &Dictionary) -> f64 {
         return *tier;
     }
     if word.is_ascii() {
-        return singular(word).and_then(|base| TIERS.get(base)).copied().unwrap_or(0.0);
+        return singular(word)
+            .and_then(|base| TIERS.get(base))
+            .copied()
+            .unwrap_or(0.0);
     }
     let frequency = dictionary.corpus_frequency(word) as f64;
-    let position = (frequency.max(1.0) / RARE_FREQUENCY).ln() / (EVERYDAY_FREQUENCY / RARE_FREQUENCY).ln();
+    let position =
+        (frequency.max(1.0) / RARE_FREQUENCY).ln() / (EVERYDAY_FREQUENCY / RARE_FREQUENCY).ln();
     position.clamp(0.0, PLAIN)
 }
 
 /// A plural is as common as its singular.
 fn singular(word: &str) -> Option<&str> {
-    word.strip_suffix("es").filter(|base| TIERS.contains_key(base)).or_else(|| word.strip_suffix('s'))
+    word.strip_suffix("es")
+        .filter(|base| TIERS.contains_key(base))
+        .or_else(|| word.strip_suffix('s'))
 }
 
 #[cfg(test)]
@@ -70,7 +79,12 @@ mod tests {
             ("测试", "数据库"),
             ("会议", "编辑器"),
         ] {
-            assert!(common(commoner) > common(rarer), "{commoner} {} {rarer} {}", common(commoner), common(rarer));
+            assert!(
+                common(commoner) > common(rarer),
+                "{commoner} {} {rarer} {}",
+                common(commoner),
+                common(rarer)
+            );
         }
         assert!((common("thing") - common("things")).abs() < f64::EPSILON);
     }

@@ -14,12 +14,20 @@ const LONGEST_RUN: usize = 6;
 /// a stem, a stop word, a pure number or a single character.
 pub fn keywords(tokens: &[Token]) -> Vec<String> {
     let mut counts: HashMap<&str, (usize, usize)> = HashMap::new();
-    for (position, token) in tokens.iter().enumerate().filter(|(_, token)| is_keyword(token)) {
+    for (position, token) in tokens
+        .iter()
+        .enumerate()
+        .filter(|(_, token)| is_keyword(token))
+    {
         counts.entry(&token.text).or_insert((0, position)).0 += 1;
     }
     let mut ranked: Vec<_> = counts.into_iter().collect();
     ranked.sort_by_key(|(_, (count, position))| (std::cmp::Reverse(*count), *position));
-    ranked.into_iter().take(MAX_KEYWORDS).map(|(word, _)| word.to_owned()).collect()
+    ranked
+        .into_iter()
+        .take(MAX_KEYWORDS)
+        .map(|(word, _)| word.to_owned())
+        .collect()
 }
 
 /// A number without its grouping commas, if it has any: `5,000` and `$5,000` are about 5000.
@@ -48,14 +56,27 @@ mod tests {
     use super::*;
 
     fn check(text: &str, expected: &[&str]) {
-        assert_eq!(keywords(&tokenise(&normalise(text), Dictionary::builtin())), expected, "{text}");
+        assert_eq!(
+            keywords(&tokenise(&normalise(text), Dictionary::builtin())),
+            expected,
+            "{text}"
+        );
     }
 
     #[test]
     fn frequency_comes_first_and_then_position() {
-        check("the Server and the server and the disk", &["server", "disk"]);
-        check("one1 two2 three3 four4 five5 six6", &["one1", "two2", "three3", "four4", "five5"]);
-        check("数据库迁移计划：数据库先备份", &["数据库", "迁移", "计划", "先", "备份"][..3].iter().chain(&["备份"]).copied().collect::<Vec<_>>().as_slice());
+        check(
+            "the Server and the server and the disk",
+            &["server", "disk"],
+        );
+        check(
+            "one1 two2 three3 four4 five5 six6",
+            &["one1", "two2", "three3", "four4", "five5"],
+        );
+        check(
+            "数据库迁移计划：数据库先备份",
+            &["数据库", "迁移", "计划", "备份"],
+        );
     }
 
     #[test]

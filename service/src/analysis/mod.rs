@@ -50,7 +50,10 @@ pub struct Ingredients {
 
 impl Default for Ingredients {
     fn default() -> Self {
-        Ingredients { stems: true, pairs: true }
+        Ingredients {
+            stems: true,
+            pairs: true,
+        }
     }
 }
 
@@ -96,8 +99,15 @@ impl Analyser {
     /// An analyser that also knows the names of a user's gazetteer, one a line.
     pub fn new(user_names: &str, ingredients: Ingredients) -> Analyser {
         let builtin = Gazetteer::builtin();
-        let gazetteer = if user_names.is_empty() { Cow::Borrowed(builtin) } else { Cow::Owned(builtin.clone().with_user_names(user_names, normalise::fold)) };
-        Analyser { gazetteer: Arc::new(gazetteer), ingredients }
+        let gazetteer = if user_names.is_empty() {
+            Cow::Borrowed(builtin)
+        } else {
+            Cow::Owned(builtin.clone().with_user_names(user_names, normalise::fold))
+        };
+        Analyser {
+            gazetteer: Arc::new(gazetteer),
+            ingredients,
+        }
     }
 
     /// Analyses the content of a memory.
@@ -131,10 +141,20 @@ impl Analyser {
 /// All terms that the index holds of a memory: those of its content, its entities, its tags and the
 /// day that it is about.
 pub fn indexed_terms(analysis: &Analysis, tags: &[String], day: NaiveDate) -> Frequencies {
-    let content = analysis.terms.iter().map(|(term, frequency)| (term.clone(), frequency));
-    let beside = analysis.entities.iter().map(|entity| entity_term(entity)).chain(tags.iter().map(|tag| tag_term(tag))).chain(dates::of_day(day));
+    let content = analysis
+        .terms
+        .iter()
+        .map(|(term, frequency)| (term.clone(), frequency));
+    let beside = analysis
+        .entities
+        .iter()
+        .map(|entity| entity_term(entity))
+        .chain(tags.iter().map(|tag| tag_term(tag)))
+        .chain(dates::of_day(day));
     let beside: std::collections::BTreeSet<Term> = beside.collect();
-    content.chain(beside.into_iter().map(|term| (term, 1))).collect()
+    content
+        .chain(beside.into_iter().map(|term| (term, 1)))
+        .collect()
 }
 
 /// The term by which a query word finds a tag. Filters compare tags exactly, with case; words do not.
@@ -144,13 +164,22 @@ pub fn tag_term(tag: &str) -> Term {
 
 /// The term of an entity, compared without case.
 pub fn entity_term(entity: &str) -> Term {
-    Term::new(TermKind::Entity, &normalise::fold(&normalise::normalise(entity)))
+    Term::new(
+        TermKind::Entity,
+        &normalise::fold(&normalise::normalise(entity)),
+    )
 }
 
 /// Hash of the folded words without stop words; negations stay, for they change what is said.
 fn fingerprint(tokens: &[Token]) -> u64 {
-    let telling = |token: &&Token| stop_words::is_negation(&token.text) || !stop_words::is_stop_word(&token.text);
-    let mut words: Vec<&str> = tokens.iter().filter(telling).map(|token| token.text.as_str()).collect();
+    let telling = |token: &&Token| {
+        stop_words::is_negation(&token.text) || !stop_words::is_stop_word(&token.text)
+    };
+    let mut words: Vec<&str> = tokens
+        .iter()
+        .filter(telling)
+        .map(|token| token.text.as_str())
+        .collect();
     if words.is_empty() {
         words = tokens.iter().map(|token| token.text.as_str()).collect();
     }
@@ -159,5 +188,7 @@ fn fingerprint(tokens: &[Token]) -> u64 {
 
 /// A hash that stays the same across builds and machines (FNV-1a, 64 bits), since it is stored.
 fn stable_hash(text: &str) -> u64 {
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
 }

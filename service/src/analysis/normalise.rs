@@ -49,7 +49,8 @@ pub fn fold(normalised: &str) -> String {
         if is_han(c) {
             folded.push(SIMPLIFIED.get(&c).copied().unwrap_or(c));
         } else {
-            c.to_lowercase().for_each(|lower| folded.push_str(without_accent(lower).encode_utf8(&mut [0; 4])));
+            c.to_lowercase()
+                .for_each(|lower| folded.push_str(without_accent(lower).encode_utf8(&mut [0; 4])));
         }
     }
     // A mark left alone by lower-casing (the dot of `İ`) belongs to a letter that takes none.
@@ -62,7 +63,9 @@ pub fn fold(normalised: &str) -> String {
 /// The letter under the accent, for Latin and Greek letters: elsewhere marks make other letters
 /// (kana with a voice mark, Cyrillic й), which must stay apart.
 fn without_accent(c: char) -> char {
-    if c.is_ascii() || !matches!(c, '\u{c0}'..='\u{24f}' | '\u{370}'..='\u{3ff}' | '\u{1e00}'..='\u{1fff}') {
+    if c.is_ascii()
+        || !matches!(c, '\u{c0}'..='\u{24f}' | '\u{370}'..='\u{3ff}' | '\u{1e00}'..='\u{1fff}')
+    {
         return c;
     }
     match c {
@@ -70,7 +73,10 @@ fn without_accent(c: char) -> char {
         'ł' => 'l',
         'đ' => 'd',
         'ı' => 'i',
-        _ => std::iter::once(c).nfd().find(|part| !is_combining_mark(*part)).unwrap_or(c),
+        _ => std::iter::once(c)
+            .nfd()
+            .find(|part| !is_combining_mark(*part))
+            .unwrap_or(c),
     }
 }
 

@@ -4,8 +4,8 @@
 //! tokeniser cuts a phrase does not matter: `不错` is found as one token and as `不` and `错`.
 //! What a phrase means is the caller's business.
 
-use rustc_hash::FxHashMap;
 use super::token::Token;
+use rustc_hash::FxHashMap;
 
 /// From here on, letters are written without spaces between the words.
 const FIRST_CJK: char = '\u{2e80}';

@@ -64,10 +64,16 @@ pub struct ConceptTerm {
     pub weight: f64,
     /// How much of the concept a match proves, 0.0 to 1.0.
     pub share: f64,
+    /// The folded text that it stands for: all of the concept, or a part.
+    pub text: String,
 }
 
 /// The concepts of a tokenised query, unique, in text order, at most [`MAX_CONCEPTS`].
-pub fn concepts(tokens: &[Token], dictionary: &Dictionary, ingredients: Ingredients) -> Vec<Concept> {
+pub fn concepts(
+    tokens: &[Token],
+    dictionary: &Dictionary,
+    ingredients: Ingredients,
+) -> Vec<Concept> {
     let mut found = Vec::with_capacity(tokens.len());
     for (at, token) in tokens.iter().enumerate() {
         match token.kind {
@@ -79,7 +85,9 @@ pub fn concepts(tokens: &[Token], dictionary: &Dictionary, ingredients: Ingredie
             TokenKind::Han if !ingredients.pairs => found.push(whole_word(token, dictionary)),
             TokenKind::Han => {
                 found.push(han_word(token, dictionary));
-                let next = tokens.get(at + 1).filter(|next| next.kind == TokenKind::Han && next.start == token.end);
+                let next = tokens
+                    .get(at + 1)
+                    .filter(|next| next.kind == TokenKind::Han && next.start == token.end);
                 found.extend(next.and_then(|next| cross_pair(token, next)));
             }
         }
@@ -88,12 +96,25 @@ pub fn concepts(tokens: &[Token], dictionary: &Dictionary, ingredients: Ingredie
 }
 
 fn term(kind: TermKind, text: &str, weight: f64, share: f64) -> ConceptTerm {
-    ConceptTerm { term: Term::new(kind, text), weight, share }
+    ConceptTerm {
+        term: Term::new(kind, text),
+        weight,
+        share,
+        text: text.to_owned(),
+    }
+}
+
+/// A word by its stem, told as written.
+fn stemmed(word: &str, ingredients: Ingredients, weight: f64, share: f64) -> ConceptTerm {
+    ConceptTerm {
+        text: word.to_owned(),
+        ..term(TermKind::Stem, &stem(word, ingredients), weight, share)
+    }
 }
 
 fn word(token: &Token, dictionary: &Dictionary, ingredients: Ingredients) -> Concept {
     Concept {
-        terms: vec![term(TermKind::Stem, &stem(&token.text, ingredients), 1.0, 1.0)],
+        terms: vec![stemmed(&token.text, ingredients, 1.0, 1.0)],
         stop: is_stop_word(&token.text),
         commonness: commonness(&token.text, dictionary),
         text: token.text.clone(),
@@ -109,8 +130,12 @@ fn technical(token: &Token, ingredients: Ingredients) -> Concept {
         terms.push(term(TermKind::Whole, &token.text, 1.0, 1.0));
     }
     for piece in &pieces {
-        let (weight, share) = if is_plain { (1.0, 1.0) } else { (PART, PARTS_SHARE / pieces.len() as f64) };
-        terms.push(term(TermKind::Stem, &stem(piece, ingredients), weight, share));
+        let (weight, share) = if is_plain {
+            (1.0, 1.0)
+        } else {
+            (PART, PARTS_SHARE / pieces.len() as f64)
+        };
+        terms.push(stemmed(piece, ingredients, weight, share));
     }
     terms.extend(keywords::ungrouped(token).map(|number| term(TermKind::Stem, &number, 1.0, 1.0)));
     Concept {
@@ -140,11 +165,23 @@ fn han_word(token: &Token, dictionary: &Dictionary) -> Concept {
     if is_long(token) {
         let pairs = pairs(&token.text);
         terms.push(term(TermKind::Whole, &token.text, LONG_WORD, 1.0));
-        terms.extend(pairs.iter().map(|pair| term(TermKind::Pair, pair, INNER_PAIR, PARTS_SHARE / pairs.len() as f64)));
+        terms.extend(pairs.iter().map(|pair| {
+            term(
+                TermKind::Pair,
+                pair,
+                INNER_PAIR,
+                PARTS_SHARE / pairs.len() as f64,
+            )
+        }));
     } else if token.text.chars().count() == 2 {
         terms.push(term(TermKind::Pair, &token.text, 1.0, 1.0));
     } else {
-        terms.push(term(TermKind::Character, &token.text, CHARACTER, PARTS_SHARE));
+        terms.push(term(
+            TermKind::Character,
+            &token.text,
+            CHARACTER,
+            PARTS_SHARE,
+        ));
     }
     Concept {
         terms,
@@ -157,7 +194,13 @@ fn han_word(token: &Token, dictionary: &Dictionary) -> Concept {
 /// The pair across the border of two Chinese words that touch. It proves a concept only between two
 /// single characters, which may be a name that the segmenter does not know.
 fn cross_pair(left: &Token, right: &Token) -> Option<Concept> {
-    let pair: String = left.text.chars().next_back().into_iter().chain(right.text.chars().next()).collect();
+    let pair: String = left
+        .text
+        .chars()
+        .next_back()
+        .into_iter()
+        .chain(right.text.chars().next())
+        .collect();
     let (left_stops, right_stops) = (is_stop_word(&left.text), is_stop_word(&right.text));
     let characters = left.text.chars().count() == 1 && right.text.chars().count() == 1;
     let (weight, share) = match (left_stops || right_stops, characters) {
@@ -176,11 +219,27 @@ fn cross_pair(left: &Token, right: &Token) -> Option<Concept> {
 /// A run of kana or Hangul, cut where the script changes so that particles do not hide the noun.
 fn unsegmented(run: &str) -> Vec<Concept> {
     let characters: Vec<char> = run.chars().collect();
-    let pieces: Vec<String> = characters.chunk_by(|left, right| script(*left) == script(*right)).map(|piece| piece.iter().collect()).collect();
-    let mut concepts: Vec<Concept> = pieces.iter().map(|piece| unsegmented_piece(piece)).collect();
+    let pieces: Vec<String> = characters
+        .chunk_by(|left, right| script(*left) == script(*right))
+        .map(|piece| piece.iter().collect())
+        .collect();
+    let mut concepts: Vec<Concept> = pieces
+        .iter()
+        .map(|piece| unsegmented_piece(piece))
+        .collect();
     for border in pieces.windows(2) {
-        let pair: String = border[0].chars().next_back().into_iter().chain(border[1].chars().next()).collect();
-        concepts.push(Concept { terms: vec![term(TermKind::Pair, &pair, CROSS_PAIR, 0.0)], stop: false, commonness: 1.0, text: pair });
+        let pair: String = border[0]
+            .chars()
+            .next_back()
+            .into_iter()
+            .chain(border[1].chars().next())
+            .collect();
+        concepts.push(Concept {
+            terms: vec![term(TermKind::Pair, &pair, CROSS_PAIR, 0.0)],
+            stop: false,
+            commonness: 1.0,
+            text: pair,
+        });
     }
     concepts
 }
@@ -190,7 +249,10 @@ fn unsegmented_piece(piece: &str) -> Concept {
     let terms = if pairs.is_empty() {
         vec![term(TermKind::Character, piece, CHARACTER, PARTS_SHARE)]
     } else {
-        pairs.iter().map(|pair| term(TermKind::Pair, pair, 1.0, 1.0 / pairs.len() as f64)).collect()
+        pairs
+            .iter()
+            .map(|pair| term(TermKind::Pair, pair, 1.0, 1.0 / pairs.len() as f64))
+            .collect()
     };
     let hiragana = piece.starts_with(|c| script(c) == Script::Hiragana);
     Concept {
@@ -207,7 +269,10 @@ fn unsegmented_piece(piece: &str) -> Concept {
 
 fn pairs(text: &str) -> Vec<String> {
     let characters: Vec<char> = text.chars().collect();
-    characters.windows(2).map(|pair| pair.iter().collect()).collect()
+    characters
+        .windows(2)
+        .map(|pair| pair.iter().collect())
+        .collect()
 }
 
 #[derive(PartialEq, Eq)]
@@ -233,7 +298,11 @@ fn bounded(mut concepts: Vec<Concept>) -> Vec<Concept> {
         let mut order: Vec<usize> = (0..concepts.len()).collect();
         order.sort_by(|a, b| {
             let key = |index: usize| (concepts[index].stop, concepts[index].commonness);
-            key(*a).0.cmp(&key(*b).0).then(key(*a).1.total_cmp(&key(*b).1)).then(a.cmp(b))
+            key(*a)
+                .0
+                .cmp(&key(*b).0)
+                .then(key(*a).1.total_cmp(&key(*b).1))
+                .then(a.cmp(b))
         });
         let kept: HashSet<usize> = order.into_iter().take(MAX_CONCEPTS).collect();
         let mut index = 0..;
@@ -250,12 +319,20 @@ mod tests {
 
     fn query(text: &str) -> Vec<Concept> {
         let dictionary = Dictionary::builtin();
-        concepts(&tokenise(&normalise(text), dictionary), dictionary, Ingredients::default())
+        concepts(
+            &tokenise(&normalise(text), dictionary),
+            dictionary,
+            Ingredients::default(),
+        )
     }
 
     #[test]
     fn each_thing_named_is_one_concept() {
-        let texts: Vec<String> = query("What is node.js? node.js!").into_iter().filter(|concept| !concept.stop).map(|concept| concept.text).collect();
+        let texts: Vec<String> = query("What is node.js? node.js!")
+            .into_iter()
+            .filter(|concept| !concept.stop)
+            .map(|concept| concept.text)
+            .collect();
         assert_eq!(texts, ["node.js"]);
     }
 
@@ -281,7 +358,10 @@ mod tests {
 
     #[test]
     fn a_pasted_log_keeps_its_most_telling_words() {
-        let log: String = (0..4000).map(|n| format!("the request number{n} failed ")).collect::<String>() + "kubectl";
+        let log: String = (0..4000)
+            .map(|n| format!("the request number{n} failed "))
+            .collect::<String>()
+            + "kubectl";
         let concepts = query(&log);
         assert_eq!(concepts.len(), MAX_CONCEPTS);
         assert!(concepts.iter().all(|concept| !concept.stop));

@@ -31,7 +31,9 @@ pub fn cut(run: &str, offset: usize, tokens: &mut Vec<Token>) {
 /// assert_eq!(parts("https://x.y/z_1").collect::<Vec<_>>(), ["https", "x", "y", "z", "1"]);
 /// ```
 pub fn parts(token: &str) -> impl Iterator<Item = &str> {
-    token.split(|c: char| !is_word_character(c)).filter(|part| !part.is_empty())
+    token
+        .split(|c: char| !is_word_character(c))
+        .filter(|part| !part.is_empty())
 }
 
 /// Letters, digits and the marks written on them; `_` joins names and is not one of them.
@@ -43,7 +45,27 @@ pub fn is_word_character(c: char) -> bool {
 fn is_connector(c: char) -> bool {
     matches!(
         c,
-        '.' | '_' | '-' | ':' | '/' | '\\' | '@' | '&' | '=' | '+' | '#' | '$' | '%' | '~' | '?' | '*' | '^' | '\'' | '<' | '>' | '|' | '!'
+        '.' | '_'
+            | '-'
+            | ':'
+            | '/'
+            | '\\'
+            | '@'
+            | '&'
+            | '='
+            | '+'
+            | '#'
+            | '$'
+            | '%'
+            | '~'
+            | '?'
+            | '*'
+            | '^'
+            | '\''
+            | '<'
+            | '>'
+            | '|'
+            | '!'
     )
 }
 
@@ -51,8 +73,14 @@ fn is_separator(run: &str, at: usize, c: char) -> bool {
     match c {
         // A comma between digits groups them; elsewhere it separates.
         ',' => {
-            let before = run[..at].chars().next_back().is_some_and(|c| c.is_ascii_digit());
-            let after = run[at + 1..].chars().take_while(char::is_ascii_digit).count();
+            let before = run[..at]
+                .chars()
+                .next_back()
+                .is_some_and(|c| c.is_ascii_digit());
+            let after = run[at + 1..]
+                .chars()
+                .take_while(char::is_ascii_digit)
+                .count();
             !(before && after == 3)
         }
         // Comparison signs, bars and exclamation marks join nothing but operators.
@@ -88,21 +116,40 @@ fn piece(run: &str, from: usize, to: usize, offset: usize, tokens: &mut Vec<Toke
 }
 
 fn push(text: &str, start: usize, kind: TokenKind, tokens: &mut Vec<Token>) {
-    tokens.push(Token { text: fold(text), start, end: start + text.len(), kind, tag: "" });
+    tokens.push(Token {
+        text: fold(text),
+        start,
+        end: start + text.len(),
+        kind,
+        tag: "",
+    });
 }
 
 /// An operator written alone. Runs of sentence marks (`...`, `???`, `!!`) are not.
 fn is_symbol(text: &str) -> bool {
     (1..=LONGEST_SYMBOL).contains(&text.chars().count())
         && text.chars().all(|c| c.is_ascii_punctuation())
-        && !text.chars().all(|c| matches!(c, '.' | '!' | '?' | '-' | '\'' | '_' | '*' | '~'))
+        && !text
+            .chars()
+            .all(|c| matches!(c, '.' | '!' | '?' | '-' | '\'' | '_' | '*' | '~'))
         && text.len() > 1
 }
 
 /// How many bytes of the marks before the first letter belong to the token.
 fn kept_before(marks: &str, word: &str) -> usize {
     let letter = word.starts_with(char::is_alphabetic);
-    for (ending, needs_letter) in [("--", true), ("~/", false), ("./", false), ("/", false), ("\\", true), (".", true), ("-", true), ("$", false), ("@", true), ("#", false)] {
+    for (ending, needs_letter) in [
+        ("--", true),
+        ("~/", false),
+        ("./", false),
+        ("/", false),
+        ("\\", true),
+        (".", true),
+        ("-", true),
+        ("$", false),
+        ("@", true),
+        ("#", false),
+    ] {
         if marks.ends_with(ending) && (letter || !needs_letter) {
             return ending.len();
         }
@@ -115,7 +162,9 @@ fn kept_after(word: &str, marks: &str) -> usize {
     let short_name = word.chars().count() <= 3 && word.ends_with(|c: char| c.is_ascii_alphabetic());
     if short_name && marks.starts_with("++") {
         2
-    } else if (short_name && marks.starts_with('#')) || (word.ends_with(|c: char| c.is_ascii_digit()) && marks.starts_with('%')) {
+    } else if (short_name && marks.starts_with('#'))
+        || (word.ends_with(|c: char| c.is_ascii_digit()) && marks.starts_with('%'))
+    {
         1
     } else {
         0
@@ -128,7 +177,11 @@ fn kind_of(text: &str) -> TokenKind {
         TokenKind::Number
     } else if letters.all(is_word_character) {
         TokenKind::Word
-    } else if text.chars().all(|c| c.is_ascii_digit() || c == ',' || c == '.') && text.matches('.').count() < 2 {
+    } else if text
+        .chars()
+        .all(|c| c.is_ascii_digit() || c == ',' || c == '.')
+        && text.matches('.').count() < 2
+    {
         TokenKind::Number
     } else {
         TokenKind::Technical
@@ -138,14 +191,20 @@ fn kind_of(text: &str) -> TokenKind {
 /// `dog's` and `dogs'` are about the dog; `it's` and `what's` are left whole, as stop words.
 fn without_possessive(word: &str) -> &str {
     match word.strip_suffix("'s").or_else(|| word.strip_suffix("'S")) {
-        Some(owner) if owner.chars().count() > 1 && !super::stop_words::is_stop_word(&fold(word)) => owner,
+        Some(owner)
+            if owner.chars().count() > 1 && !super::stop_words::is_stop_word(&fold(word)) =>
+        {
+            owner
+        }
         _ => word,
     }
 }
 
 /// The name in a technical token with a possessive: `node.js's`.
 fn possessive_name(token: &str) -> Option<&str> {
-    token.strip_suffix("'s").filter(|name| !name.is_empty() && !name.contains('\''))
+    token
+        .strip_suffix("'s")
+        .filter(|name| !name.is_empty() && !name.contains('\''))
 }
 
 #[cfg(test)]
@@ -164,9 +223,35 @@ mod tests {
     #[test]
     fn technical_tokens_survive_whole() {
         for token in [
-            "c++", "c#", ".net", "node.js", "v1.2.3", "10.0.0.5", "foo_bar", "kebab-case", "a@b.com", "bob+tag@x.io",
-            "https://x.y/z", "ft.search", "$aapl", "--dry-run", "-rf", "/opt/web/dist", "~/notes", "c:\\users\\bob",
-            "10:30", "2024-05-01", "gpt-4o", "50%", "at&t", "@bob", "#42", "=>", "!==", "5,000", "3.14",
+            "c++",
+            "c#",
+            ".net",
+            "node.js",
+            "v1.2.3",
+            "10.0.0.5",
+            "foo_bar",
+            "kebab-case",
+            "a@b.com",
+            "bob+tag@x.io",
+            "https://x.y/z",
+            "ft.search",
+            "$aapl",
+            "--dry-run",
+            "-rf",
+            "/opt/web/dist",
+            "~/notes",
+            "c:\\users\\bob",
+            "10:30",
+            "2024-05-01",
+            "gpt-4o",
+            "50%",
+            "at&t",
+            "@bob",
+            "#42",
+            "=>",
+            "!==",
+            "5,000",
+            "3.14",
             "https://example.com/docs?a=1&b=2",
         ] {
             check(token, &[token]);
@@ -175,16 +260,23 @@ mod tests {
 
     #[test]
     fn punctuation_around_a_token_is_no_part_of_it() {
-        check("(node.js), \"v1.2.3\". 'quoted' hello: tilde; array[0] {json: true}", &[
-            "node.js", "v1.2.3", "quoted", "hello", "tilde", "array", "0", "json", "true",
-        ]);
-        check("C++? wait...what a,b re: -5 $5,000 ??? ... & !", &[
-            "c++", "wait", "what", "a", "b", "re", "5", "$5,000",
-        ]);
+        check(
+            "(node.js), \"v1.2.3\". 'quoted' hello: tilde; array[0] {json: true}",
+            &[
+                "node.js", "v1.2.3", "quoted", "hello", "tilde", "array", "0", "json", "true",
+            ],
+        );
+        check(
+            "C++? wait...what a,b re: -5 $5,000 ??? ... & !",
+            &["c++", "wait", "what", "a", "b", "re", "5", "$5,000"],
+        );
     }
 
     #[test]
     fn possessives_name_the_owner() {
-        check("User's dog's node.js's don't it's", &["user", "dog", "node.js", "don't", "it's"]);
+        check(
+            "User's dog's node.js's don't it's",
+            &["user", "dog", "node.js", "don't", "it's"],
+        );
     }
 }

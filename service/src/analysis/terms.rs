@@ -98,9 +98,13 @@ impl Term {
                 1 => TermKind::Character,
                 _ => TermKind::Pair,
             };
-            stop_words::NEGATIONS.iter().map(|word| Term::new(kind(word), word)).collect()
+            stop_words::NEGATIONS
+                .iter()
+                .map(|word| Term::new(kind(word), word))
+                .collect()
         });
-        self.0.bytes().any(|b| b.is_ascii_digit()) && self.0.starts_with("s_") || NEGATIONS.contains(self)
+        self.0.bytes().any(|b| b.is_ascii_digit()) && self.0.starts_with("s_")
+            || NEGATIONS.contains(self)
     }
 }
 
@@ -111,7 +115,9 @@ pub struct Frequencies(Box<[(Term, u32)]>);
 impl Frequencies {
     /// How often the term occurs.
     pub fn get(&self, term: &Term) -> u32 {
-        self.0.binary_search_by(|(own, _)| own.cmp(term)).map_or(0, |index| self.0[index].1)
+        self.0
+            .binary_search_by(|(own, _)| own.cmp(term))
+            .map_or(0, |index| self.0[index].1)
     }
 
     pub fn contains(&self, term: &Term) -> bool {

@@ -38,7 +38,9 @@ pub fn tokenise(normalised: &str, dictionary: &Dictionary) -> Vec<Token> {
         match class {
             Class::Space => {}
             Class::Emoji => tokens.push(whole(run, start, TokenKind::Emoji)),
-            Class::Unspaced if run.chars().all(is_han) => segment(run, start, dictionary, &mut tokens),
+            Class::Unspaced if run.chars().all(is_han) => {
+                segment(run, start, dictionary, &mut tokens)
+            }
             Class::Unspaced => tokens.push(whole(run, start, TokenKind::Cjk)),
             Class::Spaced => technical::cut(run, start, &mut tokens),
         }
@@ -56,7 +58,10 @@ enum Class {
 
 impl Class {
     fn of(c: char) -> Class {
-        if c.is_whitespace() || c.is_control() || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{feff}') {
+        if c.is_whitespace()
+            || c.is_control()
+            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{feff}')
+        {
             Class::Space
         } else if c.is_ascii() {
             Class::Spaced
@@ -71,7 +76,13 @@ impl Class {
 }
 
 fn whole(run: &str, start: usize, kind: TokenKind) -> Token {
-    Token { text: fold(run), start, end: start + run.len(), kind, tag: "" }
+    Token {
+        text: fold(run),
+        start,
+        end: start + run.len(),
+        kind,
+        tag: "",
+    }
 }
 
 /// Segments a run of Han characters. The segmenter reads the folded run, whose characters stand one
@@ -81,8 +92,18 @@ fn segment(run: &str, start: usize, dictionary: &Dictionary, tokens: &mut Vec<To
     let mut original = run.chars();
     let mut at = start;
     for (word, tag) in dictionary.segment(&folded) {
-        let length: usize = original.by_ref().take(word.chars().count()).map(char::len_utf8).sum();
-        tokens.push(Token { text: word.to_owned(), start: at, end: at + length, kind: TokenKind::Han, tag });
+        let length: usize = original
+            .by_ref()
+            .take(word.chars().count())
+            .map(char::len_utf8)
+            .sum();
+        tokens.push(Token {
+            text: word.to_owned(),
+            start: at,
+            end: at + length,
+            kind: TokenKind::Han,
+            tag,
+        });
         at += length;
     }
 }
@@ -98,17 +119,21 @@ mod tests {
         let texts: Vec<&str> = tokens.iter().map(|token| token.text.as_str()).collect();
         assert_eq!(texts, expected, "{text}");
         for token in tokens {
-            assert_eq!(fold(&normalised[token.start..token.end]), token.text, "{text}");
+            assert_eq!(
+                fold(&normalised[token.start..token.end]),
+                token.text,
+                "{text}"
+            );
         }
     }
 
     #[test]
     fn scripts_are_cut_where_they_meet() {
-        check("重跑gen-itgc后", &["重", "跑", "gen-itgc", "后"]);
+        check("重跑gen-itgc后", &["重跑", "gen-itgc", "后"]);
         check("TypeScript 前端", &["typescript", "前端"]);
         check("state.db 怎么恢复的", &["state.db", "怎么", "恢复", "的"]);
         check("C++怎么学", &["c++", "怎么", "学"]);
-        check("今日は成語しりとりをした", &["今日は成語しりとりをした"]);
+        check("今日は成語しりとりをした", &["今日は成语しりとりをした"]);
         check("서버는 부산에 있다", &["서버는", "부산에", "있다"]);
         check("數據庫遷移", &["数据库", "迁移"]);
     }
@@ -116,7 +141,10 @@ mod tests {
     #[test]
     fn emoji_are_tokens_and_stay_whole() {
         check("done 🎉🎉", &["done", "🎉", "🎉"]);
-        check("👨\u{200d}👩\u{200d}👧 ok👍🏽", &["👨\u{200d}👩\u{200d}👧", "ok", "👍🏽"]);
+        check(
+            "👨\u{200d}👩\u{200d}👧 ok👍🏽",
+            &["👨\u{200d}👩\u{200d}👧", "ok", "👍🏽"],
+        );
     }
 
     #[test]

@@ -19,7 +19,7 @@ use crate::evaluation::sets::{QuestionSet, load_all};
 use crate::evaluation::{QueryRun, Stored, write_run};
 
 #[derive(Debug, Args)]
-pub struct Eval {
+pub(super) struct Eval {
     /// Folder with question sets
     folder: PathBuf,
     /// Only this set, may be given several times
@@ -40,20 +40,72 @@ pub struct Eval {
 fn parts() -> [(&'static str, Switches); 6] {
     let all = Switches::default();
     [
-        ("stems", Switches { ingredients: Ingredients { stems: false, ..all.ingredients }, ..all }),
-        ("pairs", Switches { ingredients: Ingredients { pairs: false, ..all.ingredients }, ..all }),
-        ("dates", Switches { dates: false, ..all }),
-        ("neighbours", Switches { neighbours: false, ..all }),
-        ("floor", Switches { floor: false, ..all }),
-        ("factors", Switches { factors: false, ..all }),
+        (
+            "stems",
+            Switches {
+                ingredients: Ingredients {
+                    stems: false,
+                    ..all.ingredients
+                },
+                ..all
+            },
+        ),
+        (
+            "pairs",
+            Switches {
+                ingredients: Ingredients {
+                    pairs: false,
+                    ..all.ingredients
+                },
+                ..all
+            },
+        ),
+        (
+            "dates",
+            Switches {
+                dates: false,
+                ..all
+            },
+        ),
+        (
+            "neighbours",
+            Switches {
+                neighbours: false,
+                ..all
+            },
+        ),
+        (
+            "floor",
+            Switches {
+                floor: false,
+                ..all
+            },
+        ),
+        (
+            "factors",
+            Switches {
+                factors: false,
+                ..all
+            },
+        ),
     ]
 }
 
 impl Eval {
-    pub async fn run(self, printer: &Printer) -> anyhow::Result<()> {
+    pub(super) async fn run(self, printer: &Printer) -> anyhow::Result<()> {
         let mut sets = load_all(&self.folder)?;
-        if let Some(unknown) = self.sets.iter().find(|name| sets.iter().all(|set| set.name != **name)) {
-            anyhow::bail!("there is no set `{unknown}`\nhint: there are {}", sets.iter().map(|set| set.name.as_str()).collect::<Vec<_>>().join(", "));
+        if let Some(unknown) = self
+            .sets
+            .iter()
+            .find(|name| sets.iter().all(|set| set.name != **name))
+        {
+            anyhow::bail!(
+                "there is no set `{unknown}`\nhint: there are {}",
+                sets.iter()
+                    .map(|set| set.name.as_str())
+                    .collect::<Vec<_>>()
+                    .join(", ")
+            );
         }
         sets.retain(|set| self.sets.is_empty() || self.sets.contains(&set.name));
         if let Some([before, after]) = self.compare.as_deref() {
@@ -62,8 +114,14 @@ impl Eval {
         if let Some(folder) = &self.runs {
             std::fs::create_dir_all(folder)?;
         }
-        let progress = if std::io::stderr().is_terminal() { ProgressBar::new(sets.len() as u64) } else { ProgressBar::hidden() };
-        progress.set_style(ProgressStyle::with_template("{bar:40} {pos}/{len} {msg} {elapsed}")?);
+        let progress = if std::io::stderr().is_terminal() {
+            ProgressBar::new(sets.len() as u64)
+        } else {
+            ProgressBar::hidden()
+        };
+        progress.set_style(ProgressStyle::with_template(
+            "{bar:40} {pos}/{len} {msg} {elapsed}",
+        )?);
         let mut rows = Vec::new();
         let mut losses = Vec::new();
         for set in &sets {
@@ -81,26 +139,45 @@ impl Eval {
     /// The rows of a set, and what it loses without each part.
     async fn measure(&self, set: &QuestionSet) -> anyhow::Result<(Vec<Value>, Value)> {
         // Sets hold texts longer than a service takes by default.
-        let settings = Settings { max_content_chars: usize::MAX, ..Settings::default() };
+        let settings = Settings {
+            max_content_chars: usize::MAX,
+            ..Settings::default()
+        };
         let all = Switches::default();
         let stored = Stored::new(set, &settings, all).await?;
         let full = stored.ask(all).await?;
-        let plain = stored.ask(Switches { factors: false, ..all }).await?;
+        let plain = stored
+            .ask(Switches {
+                factors: false,
+                ..all
+            })
+            .await?;
         if let Some(folder) = &self.runs {
             write_run(&folder.join(format!("{}.jsonl", set.name)), &full.runs)?;
         }
         let mut rows = rows(&set.name, "on", &full.runs, full.context_chars);
-        rows.extend(rows_of_all(&set.name, "off", &plain.runs, plain.context_chars));
+        rows.extend(rows_of_all(
+            &set.name,
+            "off",
+            &plain.runs,
+            plain.context_chars,
+        ));
         if !self.ablate {
             return Ok((rows, Value::Null));
         }
         let whole = overall(&full.runs)[NDCG];
-        let mut loss = serde_json::Map::from_iter([("set".to_owned(), Value::from(set.name.as_str())), ("nDCG@10".to_owned(), Value::from(whole))]);
+        let mut loss = serde_json::Map::from_iter([
+            ("set".to_owned(), Value::from(set.name.as_str())),
+            ("nDCG@10".to_owned(), Value::from(whole)),
+        ]);
         for (name, switches) in parts() {
             let outcome = if switches.ingredients == all.ingredients {
                 stored.ask(switches).await?
             } else {
-                Stored::new(set, &settings, switches).await?.ask(switches).await?
+                Stored::new(set, &settings, switches)
+                    .await?
+                    .ask(switches)
+                    .await?
             };
             loss.insert(name.to_owned(), Value::from(overall(&outcome.runs)[NDCG]));
         }
@@ -121,15 +198,31 @@ fn rows(set: &str, factors: &str, runs: &[QueryRun], context_chars: f64) -> Vec<
             categories.entry(category).or_default().push(run);
         }
     }
-    rows.extend(categories.into_iter().map(|(category, runs)| row(set, category, factors, &runs, None)));
+    rows.extend(
+        categories
+            .into_iter()
+            .map(|(category, runs)| row(set, category, factors, &runs, None)),
+    );
     rows
 }
 
 fn rows_of_all(set: &str, factors: &str, runs: &[QueryRun], context_chars: f64) -> Vec<Value> {
-    vec![row(set, "all", factors, &runs.iter().collect::<Vec<_>>(), Some(context_chars))]
+    vec![row(
+        set,
+        "all",
+        factors,
+        &runs.iter().collect::<Vec<_>>(),
+        Some(context_chars),
+    )]
 }
 
-fn row(set: &str, category: &str, factors: &str, runs: &[&QueryRun], context_chars: Option<f64>) -> Value {
+fn row(
+    set: &str,
+    category: &str,
+    factors: &str,
+    runs: &[&QueryRun],
+    context_chars: Option<f64>,
+) -> Value {
     let scores = mean(runs.iter().map(|run| &run.scores));
     let ndcg: Vec<f64> = runs.iter().map(|run| run.scores[NDCG]).collect();
     let (low, high) = interval(&ndcg);
@@ -144,15 +237,29 @@ fn row(set: &str, category: &str, factors: &str, runs: &[&QueryRun], context_cha
 }
 
 fn table(rows: &[Value]) -> String {
-    let mut lines = vec![format!("set\tcategory\tmode\tfactors\tn\t{}\t95 % interval\tcontext chars", NAMES.join("\t"))];
+    let mut lines = vec![format!(
+        "set\tcategory\tmode\tfactors\tn\t{}\t95 % interval\tcontext chars",
+        NAMES.join("\t")
+    )];
     for row in rows {
         let name = |field: &str| row[field].as_str().unwrap_or_default();
         let number = |field: &str| row[field].as_f64().unwrap_or_default();
-        let scores = NAMES.map(|metric| format!("{:.4}", number(metric))).join("\t");
-        let context = row["context_chars"].as_f64().map(|chars| format!("{chars:.0}")).unwrap_or_default();
+        let scores = NAMES
+            .map(|metric| format!("{:.4}", number(metric)))
+            .join("\t");
+        let context = row["context_chars"]
+            .as_f64()
+            .map(|chars| format!("{chars:.0}"))
+            .unwrap_or_default();
         lines.push(format!(
             "{}\t{}\t{}\t{}\t{}\t{scores}\t{:.3} to {:.3}\t{context}",
-            name("set"), name("category"), name("mode"), name("factors"), row["queries"], number("low"), number("high")
+            name("set"),
+            name("category"),
+            name("mode"),
+            name("factors"),
+            row["queries"],
+            number("low"),
+            number("high")
         ));
     }
     aligned(&lines)
@@ -164,15 +271,30 @@ fn loss_table(losses: &[Value]) -> String {
     let mut lines = vec![format!("gain in nDCG@10 by\twhole\t{}", names.join("\t"))];
     for loss in losses.iter().filter(|loss| !loss.is_null()) {
         let whole = loss["nDCG@10"].as_f64().unwrap_or_default();
-        let gains = names.map(|name| format!("{:+.4}", whole - loss[name].as_f64().unwrap_or_default())).join("\t");
-        lines.push(format!("{}\t{whole:.4}\t{gains}", loss["set"].as_str().unwrap_or_default()));
+        let gains = names
+            .map(|name| format!("{:+.4}", whole - loss[name].as_f64().unwrap_or_default()))
+            .join("\t");
+        lines.push(format!(
+            "{}\t{whole:.4}\t{gains}",
+            loss["set"].as_str().unwrap_or_default()
+        ));
     }
-    if lines.len() == 1 { String::new() } else { format!("\n{}", aligned(&lines)) }
+    if lines.len() == 1 {
+        String::new()
+    } else {
+        format!("\n{}", aligned(&lines))
+    }
 }
 
-fn compare_runs(sets: &[QuestionSet], before: &std::path::Path, after: &std::path::Path, printer: &Printer) -> anyhow::Result<()> {
+fn compare_runs(
+    sets: &[QuestionSet],
+    before: &std::path::Path,
+    after: &std::path::Path,
+    printer: &Printer,
+) -> anyhow::Result<()> {
     let mut rows = Vec::new();
-    let mut lines = vec!["set\tbefore\tafter\tdifference\t95 % interval\tbetter\tworse\tequal".to_owned()];
+    let mut lines =
+        vec!["set\tbefore\tafter\tdifference\t95 % interval\tbetter\tworse\tequal".to_owned()];
     for set in sets {
         let file = format!("{}.jsonl", set.name);
         if !before.join(&file).exists() || !after.join(&file).exists() {
@@ -182,7 +304,13 @@ fn compare_runs(sets: &[QuestionSet], before: &std::path::Path, after: &std::pat
         let (low, high) = found.interval;
         lines.push(format!(
             "{}\t{:.4}\t{:.4}\t{:+.4}\t{low:+.4} to {high:+.4}\t{}\t{}\t{}",
-            set.name, found.first, found.second, found.second - found.first, found.better, found.worse, found.equal
+            set.name,
+            found.first,
+            found.second,
+            found.second - found.first,
+            found.better,
+            found.worse,
+            found.equal
         ));
         rows.push(json!({
             "set": set.name, "before": found.first, "after": found.second, "low": low, "high": high,

@@ -20,9 +20,37 @@ const CHUNK: usize = 500;
 const MOST_TOLD: usize = 20;
 /// Fields that a memory may have; what a line holds besides is kept in its metadata.
 const KNOWN: [&str; 31] = [
-    "id", "key", "content", "tags", "shared", "category", "source", "entry_type", "agent_id", "namespace", "is_primary", "session",
-    "turn", "document", "created_at", "updated_at", "reinforced_at", "invalid_at", "corrected_at", "trashed_at", "state", "pinned",
-    "mentions", "feedback", "level", "entities", "keywords", "emotion", "links", "metadata", "supersedes",
+    "id",
+    "key",
+    "content",
+    "tags",
+    "shared",
+    "category",
+    "source",
+    "entry_type",
+    "agent_id",
+    "namespace",
+    "is_primary",
+    "session",
+    "turn",
+    "document",
+    "created_at",
+    "updated_at",
+    "reinforced_at",
+    "invalid_at",
+    "corrected_at",
+    "trashed_at",
+    "state",
+    "pinned",
+    "mentions",
+    "feedback",
+    "level",
+    "entities",
+    "keywords",
+    "emotion",
+    "links",
+    "metadata",
+    "supersedes",
 ];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -34,7 +62,7 @@ enum Format {
 }
 
 #[derive(Debug, Args)]
-pub struct Import {
+pub(super) struct Import {
     /// The file; `-` reads standard input
     file: PathBuf,
     /// What it holds; by default NDJSON for names in .ndjson, .jsonl and .json, else text
@@ -54,10 +82,12 @@ struct Tally {
 }
 
 impl Import {
-    pub async fn run(self, client: &Client, printer: &Printer) -> anyhow::Result<()> {
-        let format = self.format.unwrap_or_else(|| match self.file.extension().and_then(|ending| ending.to_str()) {
-            Some("ndjson" | "jsonl" | "json") => Format::Ndjson,
-            _ => Format::Text,
+    pub(super) async fn run(self, client: &Client, printer: &Printer) -> anyhow::Result<()> {
+        let format = self.format.unwrap_or_else(|| {
+            match self.file.extension().and_then(|ending| ending.to_str()) {
+                Some("ndjson" | "jsonl" | "json") => Format::Ndjson,
+                _ => Format::Text,
+            }
         });
         let (reader, progress) = self.open()?;
         let mut reader = BufReader::new(reader);
@@ -92,8 +122,13 @@ impl Import {
         if self.file.as_os_str() == "-" {
             return Ok((Box::new(std::io::stdin()), ProgressBar::hidden()));
         }
-        let file = File::open(&self.file).with_context(|| format!("cannot read `{}`", self.file.display()))?;
-        let progress = if std::io::stderr().is_terminal() { ProgressBar::new(file.metadata()?.len()) } else { ProgressBar::hidden() };
+        let file = File::open(&self.file)
+            .with_context(|| format!("cannot read `{}`", self.file.display()))?;
+        let progress = if std::io::stderr().is_terminal() {
+            ProgressBar::new(file.metadata()?.len())
+        } else {
+            ProgressBar::hidden()
+        };
         let style = ProgressStyle::with_template("{bar:40} {bytes}/{total_bytes} {eta}")?;
         Ok((Box::new(file), progress.with_style(style)))
     }
@@ -104,8 +139,14 @@ impl Tally {
         if items.is_empty() {
             return Ok(());
         }
-        let answer = client.send_lines("/v1/memories/batch", lines(&items)?).await?;
-        for (result, (number, _)) in answer.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).zip(&items) {
+        let answer = client
+            .send_lines("/v1/memories/batch", lines(&items)?)
+            .await?;
+        for (result, (number, _)) in answer
+            .split(|byte| *byte == b'\n')
+            .filter(|line| !line.is_empty())
+            .zip(&items)
+        {
             let result: Value = serde_json::from_slice(result)?;
             match result["status"].as_u64() {
                 Some(201) => self.created += 1,
@@ -120,20 +161,28 @@ impl Tally {
         if items.is_empty() {
             return Ok(());
         }
-        let answer: Value = serde_json::from_slice(&client.send_lines("/v1/import", lines(&items)?).await?)?;
+        let answer: Value =
+            serde_json::from_slice(&client.send_lines("/v1/import", lines(&items)?).await?)?;
         let count = |name: &str| answer[name].as_u64().unwrap_or_default();
         self.created += count("created");
         self.updated += count("updated");
         self.unchanged += count("unchanged");
         for refused in answer["refused"].as_array().into_iter().flatten() {
-            let number = refused["line"].as_u64().and_then(|line| items.get(usize::try_from(line).ok()?.checked_sub(1)?)).map_or(0, |(number, _)| *number);
+            let number = refused["line"]
+                .as_u64()
+                .and_then(|line| items.get(usize::try_from(line).ok()?.checked_sub(1)?))
+                .map_or(0, |(number, _)| *number);
             self.refused.push((number, detail(&refused["problem"])));
         }
         Ok(())
     }
 
     fn print(&self, printer: &Printer) -> anyhow::Result<()> {
-        let refused: Vec<Value> = self.refused.iter().map(|(line, reason)| json!({"line": line, "reason": reason})).collect();
+        let refused: Vec<Value> = self
+            .refused
+            .iter()
+            .map(|(line, reason)| json!({"line": line, "reason": reason}))
+            .collect();
         let answer = json!({
             "created": self.created, "reinforced": self.reinforced, "updated": self.updated, "unchanged": self.unchanged,
             "refused": refused, "kept_in_metadata": self.kept_in_metadata,
@@ -141,7 +190,11 @@ impl Tally {
         printer.answer(&answer, |_| {
             let mut shown = format!(
                 "{} created, {} reinforced, {} updated, {} unchanged, {} skipped\n",
-                self.created, self.reinforced, self.updated, self.unchanged, self.refused.len()
+                self.created,
+                self.reinforced,
+                self.updated,
+                self.unchanged,
+                self.refused.len()
             );
             for (line, reason) in self.refused.iter().take(MOST_TOLD) {
                 shown.push_str(&format!("line {line} skipped: {reason}\n"));
@@ -150,7 +203,9 @@ impl Tally {
                 shown.push_str(&format!("… and {} more\n", self.refused.len() - MOST_TOLD));
             }
             for (field, count) in &self.kept_in_metadata {
-                shown.push_str(&format!("unknown field `{field}` of {count} lines kept in the metadata\n"));
+                shown.push_str(&format!(
+                    "unknown field `{field}` of {count} lines kept in the metadata\n"
+                ));
             }
             shown
         })
@@ -171,16 +226,25 @@ fn lines(items: &[(usize, Value)]) -> anyhow::Result<Vec<u8>> {
 }
 
 /// The memory that a line stands for; `None` for a blank one.
-fn parse(line: &[u8], format: Format, kept: &mut BTreeMap<String, u64>) -> Result<Option<Value>, String> {
-    let text = std::str::from_utf8(line).map_err(|_| "is not valid UTF-8".to_owned())?.trim();
+fn parse(
+    line: &[u8],
+    format: Format,
+    kept: &mut BTreeMap<String, u64>,
+) -> Result<Option<Value>, String> {
+    let text = std::str::from_utf8(line)
+        .map_err(|_| "is not valid UTF-8".to_owned())?
+        .trim();
     if text.is_empty() {
         return Ok(None);
     }
     if format == Format::Text {
         return Ok(Some(json!({"content": text})));
     }
-    let value: Value = serde_json::from_str(text).map_err(|error| format!("is not valid JSON: {error}"))?;
-    let Value::Object(object) = value else { return Err("is not a JSON object".to_owned()) };
+    let value: Value =
+        serde_json::from_str(text).map_err(|error| format!("is not valid JSON: {error}"))?;
+    let Value::Object(object) = value else {
+        return Err("is not a JSON object".to_owned());
+    };
     Ok(Some(Value::Object(adopt(object, kept))))
 }
 
@@ -215,7 +279,10 @@ fn adopt(object: Map<String, Value>, kept: &mut BTreeMap<String, u64>) -> Map<St
 
 /// A day, or a time without a zone, in RFC 3339.
 fn utc(text: &str) -> Option<String> {
-    let time = text.parse::<NaiveDateTime>().ok().or_else(|| text.parse::<NaiveDate>().ok()?.and_hms_opt(0, 0, 0))?;
+    let time = text
+        .parse::<NaiveDateTime>()
+        .ok()
+        .or_else(|| text.parse::<NaiveDate>().ok()?.and_hms_opt(0, 0, 0))?;
     Some(time.and_utc().to_rfc3339())
 }
 
@@ -228,7 +295,10 @@ mod tests {
         let mut kept = BTreeMap::new();
         let line = br#"{"content": "x", "created": "2023-05-08T13:56:00", "group": "g", "metadata": {"page": 1}}"#;
         let memory = parse(line, Format::Ndjson, &mut kept).unwrap().unwrap();
-        assert_eq!(memory, json!({"content": "x", "created_at": "2023-05-08T13:56:00+00:00", "metadata": {"group": "g", "page": 1}}));
+        assert_eq!(
+            memory,
+            json!({"content": "x", "created_at": "2023-05-08T13:56:00+00:00", "metadata": {"group": "g", "page": 1}})
+        );
         assert_eq!(kept["group"], 1);
         assert!(parse(b"  \n", Format::Ndjson, &mut kept).unwrap().is_none());
         assert!(parse(b"[1]", Format::Ndjson, &mut kept).is_err());

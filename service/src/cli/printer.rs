@@ -9,14 +9,18 @@ use serde_json::Value;
 const FAILED: u8 = 1;
 
 /// Prints answers as text for people or as JSON for programs.
-pub struct Printer {
+pub(super) struct Printer {
     pub json: bool,
 }
 
 impl Printer {
     /// Prints an answer: as JSON if asked for, else by `text`.
-    pub fn answer(&self, value: &Value, text: impl FnOnce(&Value) -> String) -> anyhow::Result<()> {
-        let mut shown = if self.json { serde_json::to_string_pretty(value)? } else { text(value) };
+    pub(super) fn answer(&self, value: &Value, text: impl FnOnce(&Value) -> String) -> anyhow::Result<()> {
+        let mut shown = if self.json {
+            serde_json::to_string_pretty(value)?
+        } else {
+            text(value)
+        };
         if !shown.is_empty() && !shown.ends_with('\n') {
             shown.push('\n');
         }
@@ -24,7 +28,7 @@ impl Printer {
     }
 
     /// Prints bytes as they are. A reader that went away has seen enough.
-    pub fn raw(&self, bytes: &[u8]) -> anyhow::Result<()> {
+    pub(super) fn raw(&self, bytes: &[u8]) -> anyhow::Result<()> {
         let mut out = io::stdout().lock();
         match out.write_all(bytes).and_then(|()| out.flush()) {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => std::process::exit(0),
@@ -33,7 +37,7 @@ impl Printer {
     }
 
     /// Says on standard error what failed and why.
-    pub fn failed(&self, error: &anyhow::Error) -> ExitCode {
+    pub(super) fn failed(&self, error: &anyhow::Error) -> ExitCode {
         let causes: Vec<String> = error.chain().map(ToString::to_string).collect();
         let mut shown: Vec<&String> = Vec::new();
         for cause in &causes {
@@ -42,7 +46,11 @@ impl Printer {
                 shown.push(cause);
             }
         }
-        let text = shown.into_iter().map(String::as_str).collect::<Vec<_>>().join("\n  because: ");
+        let text = shown
+            .into_iter()
+            .map(String::as_str)
+            .collect::<Vec<_>>()
+            .join("\n  because: ");
         // Nobody is left to tell if standard error is closed.
         let _ = writeln!(io::stderr(), "error: {text}");
         ExitCode::from(FAILED)

@@ -12,25 +12,41 @@ use crate::config::raw;
 use crate::http;
 
 #[derive(Debug, Args)]
-pub struct Serve {
+pub(super) struct Serve {
     /// Address to listen on; port 0 takes a free one
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<String>,
 }
 
 impl Serve {
-    pub(super) async fn run(self, global: &Global, environment: &raw::Environment, printer: &Printer) -> anyhow::Result<()> {
-        let flags = self.listen.map(|listen| ("listen", listen)).into_iter().collect();
+    pub(super) async fn run(
+        self,
+        global: &Global,
+        environment: &raw::Environment,
+        printer: &Printer,
+    ) -> anyhow::Result<()> {
+        let flags = self
+            .listen
+            .map(|listen| ("listen", listen))
+            .into_iter()
+            .collect();
         let settings = settings(global, flags, environment)?;
         let folder = settings.data_dir.clone();
-        let listener = TcpListener::bind(settings.listen).await.map_err(|error| anyhow::anyhow!("cannot listen on `{}`: {error}", settings.listen))?;
+        let listener = TcpListener::bind(settings.listen)
+            .await
+            .map_err(|error| anyhow::anyhow!("cannot listen on `{}`: {error}", settings.listen))?;
         let app = App::open(settings, Clock::System)?;
         let line = format!(
             "keepsake {} listening on http://{} (store: embedded, {}; texts stay on this machine)\n",
-            env!("CARGO_PKG_VERSION"), listener.local_addr()?, folder.display()
+            env!("CARGO_PKG_VERSION"),
+            listener.local_addr()?,
+            folder.display()
         );
         // Ready to be stopped before anyone is told where to connect.
-        let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+        let (mut terminate, mut interrupt) = (
+            signal(SignalKind::terminate())?,
+            signal(SignalKind::interrupt())?,
+        );
         printer.raw(line.as_bytes())?;
         tokio::task::spawn_blocking(crate::analysis::warm_up);
         let stopped = async move {

@@ -11,7 +11,7 @@ use super::printer::Printer;
 use super::tables;
 
 #[derive(Debug, Args)]
-pub struct Add {
+pub(super) struct Add {
     /// The text; `-` reads it from standard input
     content: String,
     /// Tag, may be given several times
@@ -45,7 +45,7 @@ pub struct Add {
 }
 
 impl Add {
-    pub async fn run(self, client: &Client, printer: &Printer) -> anyhow::Result<()> {
+    pub(super) async fn run(self, client: &Client, printer: &Printer) -> anyhow::Result<()> {
         let content = text_or_input(self.content)?;
         let fields = json!({
             "content": content, "tags": self.tags, "shared": self.shared, "category": self.category, "source": self.source,
@@ -98,7 +98,7 @@ impl SearchOptions {
 }
 
 #[derive(Debug, Args)]
-pub struct Search {
+pub(super) struct Search {
     /// What to look for; one that begins with `-` goes after `--`
     query: String,
     #[command(flatten)]
@@ -115,16 +115,18 @@ pub struct Search {
 }
 
 impl Search {
-    pub async fn run(self, client: &Client, printer: &Printer) -> anyhow::Result<()> {
+    pub(super) async fn run(self, client: &Client, printer: &Printer) -> anyhow::Result<()> {
         let mut fields = self.options.fields(&text_or_input(self.query)?);
-        fields.extend(object(json!({"min_score": self.min_score, "explain": self.explain})));
+        fields.extend(object(
+            json!({"min_score": self.min_score, "explain": self.explain}),
+        ));
         let answer = client.send("POST", "/v1/search", fields).await?;
         printer.answer(&answer, tables::hits)
     }
 }
 
 #[derive(Debug, Args)]
-pub struct Prefetch {
+pub(super) struct Prefetch {
     /// The message of a person
     message: String,
     #[command(flatten)]
@@ -135,15 +137,17 @@ pub struct Prefetch {
 }
 
 impl Prefetch {
-    pub async fn run(self, client: &Client, printer: &Printer) -> anyhow::Result<()> {
+    pub(super) async fn run(self, client: &Client, printer: &Printer) -> anyhow::Result<()> {
         let fields = self.options.fields(&text_or_input(self.message)?);
         let answer = client.send("POST", "/v1/prefetch", fields).await?;
-        printer.answer(&answer, |answer| tables::text(&answer["context"]).to_owned())
+        printer.answer(&answer, |answer| {
+            tables::text(&answer["context"]).to_owned()
+        })
     }
 }
 
 #[derive(Debug, Args)]
-pub struct List {
+pub(super) struct List {
     /// Most memories to list, 1 to 100
     #[arg(long, value_name = "N", default_value_t = 50)]
     limit: usize,
@@ -164,7 +168,7 @@ pub struct List {
 }
 
 impl List {
-    pub async fn run(self, client: &Client, printer: &Printer) -> anyhow::Result<()> {
+    pub(super) async fn run(self, client: &Client, printer: &Printer) -> anyhow::Result<()> {
         let fields = [
             ("limit", Some(self.limit.to_string())),
             ("cursor", self.cursor),
@@ -180,20 +184,22 @@ impl List {
 }
 
 #[derive(Debug, Args)]
-pub struct Show {
+pub(super) struct Show {
     /// Id, key, or the first characters of the id
     id: String,
 }
 
 impl Show {
-    pub async fn run(self, client: &Client, printer: &Printer) -> anyhow::Result<()> {
-        let answer = client.query("GET", &format!("/v1/memories/{}", segment(&self.id)), &[]).await?;
+    pub(super) async fn run(self, client: &Client, printer: &Printer) -> anyhow::Result<()> {
+        let answer = client
+            .query("GET", &format!("/v1/memories/{}", segment(&self.id)), &[])
+            .await?;
         printer.answer(&answer, tables::memory)
     }
 }
 
 #[derive(Debug, Args)]
-pub struct Delete {
+pub(super) struct Delete {
     /// Id, key, or the first characters of the id
     id: String,
     /// For good, not to the trash
@@ -202,9 +208,15 @@ pub struct Delete {
 }
 
 impl Delete {
-    pub async fn run(self, client: &Client, printer: &Printer) -> anyhow::Result<()> {
+    pub(super) async fn run(self, client: &Client, printer: &Printer) -> anyhow::Result<()> {
         let purge = self.purge.then(|| "true".to_owned());
-        let answer = client.query("DELETE", &format!("/v1/memories/{}", segment(&self.id)), &[("purge", purge)]).await?;
+        let answer = client
+            .query(
+                "DELETE",
+                &format!("/v1/memories/{}", segment(&self.id)),
+                &[("purge", purge)],
+            )
+            .await?;
         printer.answer(&answer, |answer| match answer["id"].as_str() {
             Some(id) => format!("{id}\tin the trash\nhint: `keepsake restore {id}` takes it back"),
             None => format!("{}\tdeleted for good", self.id),
@@ -213,15 +225,27 @@ impl Delete {
 }
 
 #[derive(Debug, Args)]
-pub struct Restore {
+pub(super) struct Restore {
     /// Id, key, or the first characters of the id
     id: String,
 }
 
 impl Restore {
-    pub async fn run(self, client: &Client, printer: &Printer) -> anyhow::Result<()> {
-        let answer = client.send("POST", &format!("/v1/memories/{}/restore", segment(&self.id)), Map::new()).await?;
-        printer.answer(&answer, |answer| format!("{}\t{}", tables::text(&answer["id"]), tables::text(&answer["state"])))
+    pub(super) async fn run(self, client: &Client, printer: &Printer) -> anyhow::Result<()> {
+        let answer = client
+            .send(
+                "POST",
+                &format!("/v1/memories/{}/restore", segment(&self.id)),
+                Map::new(),
+            )
+            .await?;
+        printer.answer(&answer, |answer| {
+            format!(
+                "{}\t{}",
+                tables::text(&answer["id"]),
+                tables::text(&answer["state"])
+            )
+        })
     }
 }
 
@@ -232,17 +256,23 @@ enum Usefulness {
 }
 
 #[derive(Debug, Args)]
-pub struct Feedback {
+pub(super) struct Feedback {
     /// Id, key, or the first characters of the id
     id: String,
     usefulness: Usefulness,
 }
 
 impl Feedback {
-    pub async fn run(self, client: &Client, printer: &Printer) -> anyhow::Result<()> {
+    pub(super) async fn run(self, client: &Client, printer: &Printer) -> anyhow::Result<()> {
         let fields = json!({"id": self.id, "useful": self.usefulness == Usefulness::Useful});
         let answer = client.send("POST", "/v1/feedback", object(fields)).await?;
-        printer.answer(&answer, |answer| format!("{}\tfeedback {}", tables::text(&answer["id"]), answer["feedback"]))
+        printer.answer(&answer, |answer| {
+            format!(
+                "{}\tfeedback {}",
+                tables::text(&answer["id"]),
+                answer["feedback"]
+            )
+        })
     }
 }
 
@@ -253,7 +283,8 @@ fn text_or_input(text: String) -> anyhow::Result<String> {
     }
     let mut input = Vec::new();
     std::io::stdin().read_to_end(&mut input)?;
-    let text = String::from_utf8(input).map_err(|_| anyhow::anyhow!("standard input is not valid UTF-8"))?;
+    let text = String::from_utf8(input)
+        .map_err(|_| anyhow::anyhow!("standard input is not valid UTF-8"))?;
     Ok(text.strip_suffix('\n').unwrap_or(&text).to_owned())
 }
 

@@ -72,11 +72,19 @@ impl Default for Settings {
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     #[error("cannot read the configuration `{path}`: {source}")]
-    Unreadable { path: String, source: std::io::Error },
+    Unreadable {
+        path: String,
+        source: std::io::Error,
+    },
     #[error("the configuration `{path}` is not valid JSON: {message}")]
     Malformed { path: String, message: String },
     #[error("{origin}: `{key}` is {found}, allowed is {allowed}")]
-    Value { origin: String, key: String, found: String, allowed: String },
+    Value {
+        origin: String,
+        key: String,
+        found: String,
+        allowed: String,
+    },
     #[error("{0}")]
     Combination(String),
 }

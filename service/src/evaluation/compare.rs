@@ -34,9 +34,21 @@ pub struct Comparison {
 /// When a file cannot be read.
 pub fn compare(set: &QuestionSet, first: &Path, second: &Path) -> anyhow::Result<Comparison> {
     let (first, second) = (scores(set, first)?, scores(set, second)?);
-    let differences: Vec<f64> = first.iter().zip(&second).map(|(first, second)| second[NDCG] - first[NDCG]).collect();
-    let count = |test: fn(f64) -> bool| differences.iter().filter(|difference| test(**difference)).count();
-    let (better, worse) = (count(|difference| difference > 1e-9), count(|difference| difference < -1e-9));
+    let differences: Vec<f64> = first
+        .iter()
+        .zip(&second)
+        .map(|(first, second)| second[NDCG] - first[NDCG])
+        .collect();
+    let count = |test: fn(f64) -> bool| {
+        differences
+            .iter()
+            .filter(|difference| test(**difference))
+            .count()
+    };
+    let (better, worse) = (
+        count(|difference| difference > 1e-9),
+        count(|difference| difference < -1e-9),
+    );
     Ok(Comparison {
         first: mean(first.iter())[NDCG],
         second: mean(second.iter())[NDCG],
@@ -49,6 +61,11 @@ pub fn compare(set: &QuestionSet, first: &Path, second: &Path) -> anyhow::Result
 
 fn scores(set: &QuestionSet, file: &Path) -> anyhow::Result<Vec<super::Scores>> {
     let runs: Vec<RunLine> = lines(file)?;
-    let runs: HashMap<String, Vec<String>> = runs.into_iter().map(|run| (run.qid, run.ids)).collect();
-    Ok(set.queries.iter().map(|query| score(runs.get(&query.id).map_or(&[][..], Vec::as_slice), query)).collect())
+    let runs: HashMap<String, Vec<String>> =
+        runs.into_iter().map(|run| (run.qid, run.ids)).collect();
+    Ok(set
+        .queries
+        .iter()
+        .map(|query| score(runs.get(&query.id).map_or(&[][..], Vec::as_slice), query))
+        .collect())
 }

@@ -63,14 +63,25 @@ impl<'a> Stored<'a> {
     ///
     /// # Errors
     /// When a store fails or refuses a memory.
-    pub async fn new(set: &'a QuestionSet, settings: &Settings, switches: Switches) -> anyhow::Result<Stored<'a>> {
+    pub async fn new(
+        set: &'a QuestionSet,
+        settings: &Settings,
+        switches: Switches,
+    ) -> anyhow::Result<Stored<'a>> {
         let folder = tempfile::tempdir()?;
         let mut groups = BTreeMap::new();
         for (number, (name, memories)) in set.groups().into_iter().enumerate() {
-            let settings = Settings { data_dir: folder.path().join(number.to_string()), ..settings.clone() };
+            let settings = Settings {
+                data_dir: folder.path().join(number.to_string()),
+                ..settings.clone()
+            };
             groups.insert(name, Group::new(settings, switches, &memories).await?);
         }
-        Ok(Stored { set, groups, _folder: folder })
+        Ok(Stored {
+            set,
+            groups,
+            _folder: folder,
+        })
     }
 
     /// Asks every question with these parts switched on.
@@ -80,22 +91,40 @@ impl<'a> Stored<'a> {
     pub async fn ask(&self, switches: Switches) -> anyhow::Result<Outcome> {
         let (mut runs, mut context_chars) = (Vec::with_capacity(self.set.queries.len()), 0);
         for query in &self.set.queries {
-            let group = self.groups.get(&query.group).with_context(|| format!("query `{}` is of a group without memories", query.id))?;
+            let group = self
+                .groups
+                .get(&query.group)
+                .with_context(|| format!("query `{}` is of a group without memories", query.id))?;
             let mut app = group.app.clone();
             app.switches = switches;
             let now = query.date.unwrap_or(group.end);
             let found = search(&app, query, now).await?;
-            let ids: Vec<String> = found.into_iter().filter_map(|id| group.ids.get(&id).cloned()).collect();
+            let ids: Vec<String> = found
+                .into_iter()
+                .filter_map(|id| group.ids.get(&id).cloned())
+                .collect();
             context_chars += prefetched(&app, query, now).await?;
-            runs.push(QueryRun { query: query.id.clone(), category: query.category.clone(), scores: metrics::score(&ids, query), ids });
+            runs.push(QueryRun {
+                query: query.id.clone(),
+                category: query.category.clone(),
+                scores: metrics::score(&ids, query),
+                ids,
+            });
         }
         let context_chars = context_chars as f64 / self.set.queries.len().max(1) as f64;
-        Ok(Outcome { runs, context_chars })
+        Ok(Outcome {
+            runs,
+            context_chars,
+        })
     }
 }
 
 impl Group {
-    async fn new(settings: Settings, switches: Switches, memories: &[&sets::LabelledMemory]) -> anyhow::Result<Group> {
+    async fn new(
+        settings: Settings,
+        switches: Switches,
+        memories: &[&sets::LabelledMemory],
+    ) -> anyhow::Result<Group> {
         let start = DateTime::UNIX_EPOCH;
         let newest = memories.iter().filter_map(|memory| memory.created).max();
         let end = newest.unwrap_or(start) + TimeDelta::seconds(1);
@@ -105,7 +134,14 @@ impl Group {
             let drafts = chunk.iter().map(|memory| draft(memory)).collect();
             let stored = write::add_all(&app, &Scope::owner(), drafts, end).await?;
             for (memory, stored) in chunk.iter().zip(stored) {
-                ids.insert(stored.with_context(|| format!("memory `{}`", memory.id))?.memory.id.to_string(), memory.id.clone());
+                ids.insert(
+                    stored
+                        .with_context(|| format!("memory `{}`", memory.id))?
+                        .memory
+                        .id
+                        .to_string(),
+                    memory.id.clone(),
+                );
             }
         }
         Ok(Group { app, ids, end })
@@ -115,8 +151,15 @@ impl Group {
 fn draft(memory: &sets::LabelledMemory) -> Draft {
     Draft {
         content: memory.content.clone(),
-        place: Place { session: memory.session.clone(), turn: memory.turn, document: None },
-        details: Details { tags: memory.tags.clone(), ..Details::default() },
+        place: Place {
+            session: memory.session.clone(),
+            turn: memory.turn,
+            document: None,
+        },
+        details: Details {
+            tags: memory.tags.clone(),
+            ..Details::default()
+        },
         created_at: memory.created,
         ..Draft::default()
     }
@@ -125,16 +168,37 @@ fn draft(memory: &sets::LabelledMemory) -> Draft {
 async fn search(app: &App, query: &Labelled, now: DateTime<Utc>) -> anyhow::Result<Vec<String>> {
     let request = request(query, DEPTH);
     let answer = read::search(app, &Scope::owner(), &request, now).await?;
-    Ok(answer.hits.into_iter().map(|hit| hit.memory.id.to_string()).collect())
+    Ok(answer
+        .hits
+        .into_iter()
+        .map(|hit| hit.memory.id.to_string())
+        .collect())
 }
 
 async fn prefetched(app: &App, query: &Labelled, now: DateTime<Utc>) -> anyhow::Result<usize> {
-    let answer = read::prefetch(app, &Scope::owner(), &request(query, app.settings.top_k), now).await?;
-    Ok(context::render(&answer.hits, app.settings.max_context_chars).0.chars().count())
+    let answer = read::prefetch(
+        app,
+        &Scope::owner(),
+        &request(query, app.settings.top_k),
+        now,
+    )
+    .await?;
+    Ok(
+        context::render(&answer.hits, app.settings.max_context_chars)
+            .0
+            .chars()
+            .count(),
+    )
 }
 
 fn request(query: &Labelled, top_k: usize) -> Request {
-    Request { query: query.text.clone(), top_k, filters: Filters::default(), min_score: None, explain: None }
+    Request {
+        query: query.text.clone(),
+        top_k,
+        filters: Filters::default(),
+        min_score: None,
+        explain: None,
+    }
 }
 
 /// Writes a run as `score.py` reads it: `{"qid", "ids"}`, one a line.
@@ -142,6 +206,14 @@ fn request(query: &Labelled, top_k: usize) -> Request {
 /// # Errors
 /// When the file cannot be written.
 pub fn write_run(file: &Path, runs: &[QueryRun]) -> anyhow::Result<()> {
-    let lines: String = runs.iter().map(|run| format!("{}\n", serde_json::json!({"qid": run.query, "ids": run.ids}))).collect();
+    let lines: String = runs
+        .iter()
+        .map(|run| {
+            format!(
+                "{}\n",
+                serde_json::json!({"qid": run.query, "ids": run.ids})
+            )
+        })
+        .collect();
     std::fs::write(file, lines).with_context(|| format!("cannot write `{}`", file.display()))
 }

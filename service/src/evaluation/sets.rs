@@ -64,20 +64,35 @@ impl QuestionSet {
 /// # Errors
 /// When there is none, or a file cannot be read.
 pub fn load_all(folder: &Path) -> anyhow::Result<Vec<QuestionSet>> {
-    let entries = std::fs::read_dir(folder).with_context(|| format!("cannot read the folder `{}`", folder.display()))?;
-    let mut folders: Vec<PathBuf> = entries.map(|entry| entry.map(|entry| entry.path())).collect::<Result<_, _>>()?;
+    let entries = std::fs::read_dir(folder)
+        .with_context(|| format!("cannot read the folder `{}`", folder.display()))?;
+    let mut folders: Vec<PathBuf> = entries
+        .map(|entry| entry.map(|entry| entry.path()))
+        .collect::<Result<_, _>>()?;
     folders.push(folder.to_owned());
     folders.sort();
     let mut sets = Vec::new();
     for path in folders {
-        let found = [path.join("dev"), path.clone()].into_iter().find(|path| path.join("queries.jsonl").is_file());
+        let found = [path.join("dev"), path.clone()]
+            .into_iter()
+            .find(|path| path.join("queries.jsonl").is_file());
         if let Some(found) = found {
-            let name = path.file_name().map_or_else(|| "set".to_owned(), |name| name.to_string_lossy().into_owned());
-            sets.push(QuestionSet { name, memories: lines(&found.join("memories.jsonl"))?, queries: lines(&found.join("queries.jsonl"))? });
+            let name = path.file_name().map_or_else(
+                || "set".to_owned(),
+                |name| name.to_string_lossy().into_owned(),
+            );
+            sets.push(QuestionSet {
+                name,
+                memories: lines(&found.join("memories.jsonl"))?,
+                queries: lines(&found.join("queries.jsonl"))?,
+            });
         }
     }
     if sets.is_empty() {
-        bail!("`{}` holds no question set\nhint: a set is a folder with memories.jsonl and queries.jsonl", folder.display());
+        bail!(
+            "`{}` holds no question set\nhint: a set is a folder with memories.jsonl and queries.jsonl",
+            folder.display()
+        );
     }
     Ok(sets)
 }
@@ -87,14 +102,31 @@ pub fn load_all(folder: &Path) -> anyhow::Result<Vec<QuestionSet>> {
 /// # Errors
 /// When the file cannot be read or a line is not what it should be.
 pub fn lines<T: DeserializeOwned>(file: &Path) -> anyhow::Result<Vec<T>> {
-    let text = std::fs::read_to_string(file).with_context(|| format!("cannot read `{}`", file.display()))?;
-    let numbered = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
-    numbered.map(|(index, line)| serde_json::from_str(line).with_context(|| format!("`{}`, line {}", file.display(), index + 1))).collect()
+    let text = std::fs::read_to_string(file)
+        .with_context(|| format!("cannot read `{}`", file.display()))?;
+    let numbered = text
+        .lines()
+        .enumerate()
+        .filter(|(_, line)| !line.trim().is_empty());
+    numbered
+        .map(|(index, line)| {
+            serde_json::from_str(line)
+                .with_context(|| format!("`{}`, line {}", file.display(), index + 1))
+        })
+        .collect()
 }
 
 /// A day or a time without a zone.
-fn time<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<DateTime<Utc>>, D::Error> {
-    let Some(text) = Option::<String>::deserialize(deserializer)? else { return Ok(None) };
-    let time = text.parse::<NaiveDateTime>().ok().or_else(|| text.parse::<NaiveDate>().ok()?.and_hms_opt(0, 0, 0));
-    time.map(|time| Some(time.and_utc())).ok_or_else(|| serde::de::Error::custom(format!("`{text}` is no time")))
+fn time<'de, D: serde::Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<DateTime<Utc>>, D::Error> {
+    let Some(text) = Option::<String>::deserialize(deserializer)? else {
+        return Ok(None);
+    };
+    let time = text
+        .parse::<NaiveDateTime>()
+        .ok()
+        .or_else(|| text.parse::<NaiveDate>().ok()?.and_hms_opt(0, 0, 0));
+    time.map(|time| Some(time.and_utc()))
+        .ok_or_else(|| serde::de::Error::custom(format!("`{text}` is no time")))
 }

@@ -16,20 +16,25 @@ const MAX_IDS: usize = 1_000;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Fields {
+pub(super) struct Fields {
     ids: Vec<String>,
 }
 
 #[derive(Debug, Default, Serialize)]
-pub struct Corrected {
+pub(super) struct Corrected {
     corrected: usize,
     unknown: Vec<String>,
 }
 
-pub async fn correct(State(app): State<App>, body: Body<Fields>) -> Result<Json<Corrected>, Problem> {
+pub(super) async fn correct(
+    State(app): State<App>,
+    body: Body<Fields>,
+) -> Result<Json<Corrected>, Problem> {
     let now = app.clock.now();
     if body.value.ids.len() > MAX_IDS {
-        return Err(Problem::too_large(format!("at most {MAX_IDS} ids are allowed")));
+        return Err(Problem::too_large(format!(
+            "at most {MAX_IDS} ids are allowed"
+        )));
     }
     let mut answer = Corrected::default();
     for reference in body.value.ids {
@@ -42,7 +47,11 @@ pub async fn correct(State(app): State<App>, body: Body<Fields>) -> Result<Json<
     Ok(Json(answer))
 }
 
-pub async fn undo(State(app): State<App>, Segment(id): Segment, params: Params<NoFields>) -> Result<Json<MemoryShape>, Problem> {
+pub(super) async fn undo(
+    State(app): State<App>,
+    Segment(id): Segment,
+    params: Params<NoFields>,
+) -> Result<Json<MemoryShape>, Problem> {
     let now = app.clock.now();
     let memory = write::correct(&app, &params.scope, &id, false, now).await?;
     Ok(Json(MemoryShape::new(&memory, now)))

@@ -39,21 +39,40 @@ impl RawScope {
     }
 
     fn resolve(self, settings: &Settings) -> Result<Scope, Problem> {
-        let agent = self.agent_id.filter(|agent| !agent.is_empty()).or_else(|| settings.agent_id.clone());
-        let namespace = self.namespace.unwrap_or_else(|| DEFAULT_NAMESPACE.to_owned());
-        for (field, value) in [("agent_id", agent.as_deref()), ("namespace", Some(namespace.as_str()))] {
+        let agent = self
+            .agent_id
+            .filter(|agent| !agent.is_empty())
+            .or_else(|| settings.agent_id.clone());
+        let namespace = self
+            .namespace
+            .unwrap_or_else(|| DEFAULT_NAMESPACE.to_owned());
+        for (field, value) in [
+            ("agent_id", agent.as_deref()),
+            ("namespace", Some(namespace.as_str())),
+        ] {
             if let Some(value) = value
-                && (value.trim().is_empty() || value.chars().count() > MAX_NAME_CHARS || value.chars().any(char::is_control))
+                && (value.trim().is_empty()
+                    || value.chars().count() > MAX_NAME_CHARS
+                    || value.chars().any(char::is_control))
             {
-                return Err(Problem::invalid_field(field, format!("must be 1 to {MAX_NAME_CHARS} characters, not blank, without control characters")));
+                return Err(Problem::invalid_field(
+                    field,
+                    format!(
+                        "must be 1 to {MAX_NAME_CHARS} characters, not blank, without control characters"
+                    ),
+                ));
             }
         }
-        Ok(Scope { namespace, agent, primary: self.is_primary.unwrap_or(settings.is_primary) })
+        Ok(Scope {
+            namespace,
+            agent,
+            primary: self.is_primary.unwrap_or(settings.is_primary),
+        })
     }
 }
 
 /// The fields of a JSON object body, with the scope that body or query string names.
-pub struct Body<T> {
+pub(super) struct Body<T> {
     pub scope: Scope,
     pub value: T,
 }
@@ -71,23 +90,27 @@ impl<T: DeserializeOwned> FromRequest<App> for Body<T> {
 }
 
 /// The items of a JSON array body, as they are; each is read by [`Items::read`].
-pub struct Items {
+pub(super) struct Items {
     pub items: Vec<Value>,
     pub defaults: ItemDefaults,
 }
 
 /// What the query string says for every item.
 #[derive(Clone)]
-pub struct ItemDefaults(RawScope);
+pub(super) struct ItemDefaults(RawScope);
 
 impl ItemDefaults {
     /// Reads the query string of a request whose body holds many items.
-    pub fn from_query(query: &str) -> Result<ItemDefaults, Problem> {
+    pub(super) fn from_query(query: &str) -> Result<ItemDefaults, Problem> {
         query_scope(query, true).map(ItemDefaults)
     }
 
     /// Reads one item: its scope and its fields.
-    pub fn read<T: DeserializeOwned>(&self, item: Value, settings: &Settings) -> Result<(Scope, T), Problem> {
+    pub(super) fn read<T: DeserializeOwned>(
+        &self,
+        item: Value,
+        settings: &Settings,
+    ) -> Result<(Scope, T), Problem> {
         match item {
             Value::Object(object) => self::item(object, &self.0, settings),
             _ => Err(Problem::invalid_field("body", "must be a JSON object")),
@@ -108,7 +131,7 @@ impl FromRequest<App> for Items {
 }
 
 /// The scope of a request without a body, and the rest of its query string.
-pub struct Params<T> {
+pub(super) struct Params<T> {
     pub scope: Scope,
     pub value: T,
 }
@@ -120,17 +143,21 @@ impl<T: DeserializeOwned> FromRequestParts<App> for Params<T> {
         let query = parts.uri.query().unwrap_or_default();
         let scope = query_scope(query, false)?.resolve(&app.settings)?;
         let mut rest = form_urlencoded::Serializer::new(String::new());
-        rest.extend_pairs(form_urlencoded::parse(query.as_bytes()).filter(|(name, _)| !SCOPE_FIELDS.contains(&name.as_ref())));
+        rest.extend_pairs(
+            form_urlencoded::parse(query.as_bytes())
+                .filter(|(name, _)| !SCOPE_FIELDS.contains(&name.as_ref())),
+        );
         let rest = rest.finish();
         let pairs = serde_urlencoded::Deserializer::new(form_urlencoded::parse(rest.as_bytes()));
-        let value = serde_path_to_error::deserialize(pairs).map_err(|error| wrong_value(&error.path().to_string(), &error.inner().to_string()))?;
+        let value = serde_path_to_error::deserialize(pairs)
+            .map_err(|error| wrong_value(&error.path().to_string(), &error.inner().to_string()))?;
         Ok(Params { scope, value })
     }
 }
 
 /// The scope of a request that needs no other field, from a JSON body if there is one, else from the
 /// query string.
-pub struct AnyScope(pub Scope);
+pub(super) struct AnyScope(pub Scope);
 
 impl FromRequest<App> for AnyScope {
     type Rejection = Problem;
@@ -138,7 +165,9 @@ impl FromRequest<App> for AnyScope {
     async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
         if request.body().is_end_stream() {
             let query = request.uri().query().unwrap_or_default();
-            return query_scope(query, true)?.resolve(&app.settings).map(AnyScope);
+            return query_scope(query, true)?
+                .resolve(&app.settings)
+                .map(AnyScope);
         }
         let body: Body<NoFields> = Body::from_request(request, app).await?;
         Ok(AnyScope(body.scope))
@@ -148,17 +177,18 @@ impl FromRequest<App> for AnyScope {
 /// Nothing but the scope.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct NoFields {}
+pub(super) struct NoFields {}
 
 /// The one variable of a path, decoded.
-pub struct Segment(pub String);
+pub(super) struct Segment(pub String);
 
 impl<S: Send + Sync> FromRequestParts<S> for Segment {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
         let path = axum::extract::Path::<String>::from_request_parts(parts, state).await;
-        path.map(|axum::extract::Path(segment)| Segment(segment)).map_err(|_| Problem::malformed("the path is not valid UTF-8"))
+        path.map(|axum::extract::Path(segment)| Segment(segment))
+            .map_err(|_| Problem::malformed("the path is not valid UTF-8"))
     }
 }
 
@@ -172,7 +202,12 @@ fn query_scope(query: &str, alone: bool) -> Result<RawScope, Problem> {
             "is_primary" => match value.as_ref() {
                 "true" => scope.is_primary = Some(true),
                 "false" => scope.is_primary = Some(false),
-                _ => return Err(Problem::invalid_field("is_primary", "must be true or false")),
+                _ => {
+                    return Err(Problem::invalid_field(
+                        "is_primary",
+                        "must be true or false",
+                    ));
+                }
             },
             other if alone => return Err(Problem::invalid_field(other, "is unknown here")),
             _ => {}
@@ -182,15 +217,23 @@ fn query_scope(query: &str, alone: bool) -> Result<RawScope, Problem> {
 }
 
 /// Splits an object into its scope and its other fields.
-fn item<T: DeserializeOwned>(mut object: Map<String, Value>, defaults: &RawScope, settings: &Settings) -> Result<(Scope, T), Problem> {
-    let scope: Map<String, Value> = SCOPE_FIELDS.iter().filter_map(|field| object.remove_entry(*field)).collect();
+fn item<T: DeserializeOwned>(
+    mut object: Map<String, Value>,
+    defaults: &RawScope,
+    settings: &Settings,
+) -> Result<(Scope, T), Problem> {
+    let scope: Map<String, Value> = SCOPE_FIELDS
+        .iter()
+        .filter_map(|field| object.remove_entry(*field))
+        .collect();
     let scope: RawScope = read(Value::Object(scope))?;
     let scope = scope.or(defaults).resolve(settings)?;
     Ok((scope, read(Value::Object(object))?))
 }
 
 fn read<T: DeserializeOwned>(value: Value) -> Result<T, Problem> {
-    serde_path_to_error::deserialize(value.into_deserializer()).map_err(|error| wrong_value(&error.path().to_string(), &error.inner().to_string()))
+    serde_path_to_error::deserialize(value.into_deserializer())
+        .map_err(|error| wrong_value(&error.path().to_string(), &error.inner().to_string()))
 }
 
 /// Names the field that a deserialiser complains about: its path, or the name in its message.
@@ -210,23 +253,29 @@ fn wrong_value(path: &str, message: &str) -> Problem {
 
 /// The JSON value of a body of the right type and size.
 async fn json_body(request: Request, app: &App) -> Result<Value, Problem> {
-    if !content_type(&request).is_some_and(|kind| kind == "application/json" || (kind.starts_with("application/") && kind.ends_with("+json"))) {
+    if !content_type(&request).is_some_and(|kind| {
+        kind == "application/json" || (kind.starts_with("application/") && kind.ends_with("+json"))
+    }) {
         return Err(Problem::unsupported_media_type("application/json"));
     }
-    let bytes = Bytes::from_request(request, app).await.map_err(|_| Problem::too_large("the body is larger than 16 MiB, or was cut off"))?;
+    let bytes = Bytes::from_request(request, app)
+        .await
+        .map_err(|_| Problem::too_large("the body is larger than 16 MiB, or was cut off"))?;
     parse_json(&bytes)
 }
 
 /// The media type of a request, without parameters, in lower case.
-pub fn content_type(request: &Request) -> Option<String> {
+pub(super) fn content_type(request: &Request) -> Option<String> {
     let value = request.headers().get(header::CONTENT_TYPE)?.to_str().ok()?;
     Some(value.split(';').next()?.trim().to_ascii_lowercase())
 }
 
 /// Parses JSON. An escaped half of a surrogate pair, which is no character, becomes U+FFFD.
-pub fn parse_json(bytes: &[u8]) -> Result<Value, Problem> {
+pub(super) fn parse_json(bytes: &[u8]) -> Result<Value, Problem> {
     serde_json::from_slice(bytes)
-        .or_else(|error| repaired(bytes).map_or(Err(error), |repaired| serde_json::from_slice(&repaired)))
+        .or_else(|error| {
+            repaired(bytes).map_or(Err(error), |repaired| serde_json::from_slice(&repaired))
+        })
         .map_err(|error| Problem::malformed(format!("the body is not valid JSON: {error}")))
 }
 
@@ -262,7 +311,9 @@ fn surrogate(text: &[u8], at: usize) -> Option<u16> {
 }
 
 /// For fields where `null` and absence mean different things.
-pub fn present<'de, D: serde::Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<Option<T>>, D::Error> {
+pub(super) fn present<'de, D: serde::Deserializer<'de>, T: Deserialize<'de>>(
+    deserializer: D,
+) -> Result<Option<Option<T>>, D::Error> {
     Option::deserialize(deserializer).map(Some)
 }
 
@@ -279,7 +330,11 @@ mod tests {
             (r#""\ud83d\ud83d\ude00""#, "\u{fffd}😀"),
             (r#""\\ud83d""#, "\\ud83d"),
         ] {
-            assert_eq!(parse_json(json.as_bytes()).unwrap(), Value::from(text), "{json}");
+            assert_eq!(
+                parse_json(json.as_bytes()).unwrap(),
+                Value::from(text),
+                "{json}"
+            );
         }
         assert_eq!(parse_json(b"{").unwrap_err().status(), 400);
     }

@@ -11,7 +11,7 @@ use crate::write;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Fields {
+pub(super) struct Fields {
     /// An id, a key or the beginning of an id; clients that hold a key may call it one.
     #[serde(alias = "key")]
     id: String,
@@ -19,12 +19,22 @@ pub struct Fields {
 }
 
 #[derive(Debug, Serialize)]
-pub struct Given {
+pub(super) struct Given {
     id: String,
     feedback: f64,
 }
 
-pub async fn give(State(app): State<App>, body: Body<Fields>) -> Result<Json<Given>, Problem> {
-    let (id, feedback) = write::feedback(&app, &body.scope, &body.value.id, body.value.useful, app.clock.now()).await?;
-    Ok(Json(Given { id: id.to_string(), feedback }))
+pub(super) async fn give(State(app): State<App>, body: Body<Fields>) -> Result<Json<Given>, Problem> {
+    let (id, feedback) = write::feedback(
+        &app,
+        &body.scope,
+        &body.value.id,
+        body.value.useful,
+        app.clock.now(),
+    )
+    .await?;
+    Ok(Json(Given {
+        id: id.to_string(),
+        feedback,
+    }))
 }

@@ -12,29 +12,51 @@ use crate::app::App;
 use crate::memory::State as MemoryState;
 
 /// What this version can do; clients ask before they rely on it.
-const FEATURES: [&str; 6] = ["search", "prefetch", "feedback", "corrections", "lock", "export"];
+const FEATURES: [&str; 6] = [
+    "search",
+    "prefetch",
+    "feedback",
+    "corrections",
+    "lock",
+    "export",
+];
 
-pub async fn healthz() -> Json<Value> {
+pub(super) async fn healthz() -> Json<Value> {
     Json(json!({"status": "ok"}))
 }
 
-pub async fn readyz(State(app): State<App>) -> Response {
+pub(super) async fn readyz(State(app): State<App>) -> Response {
     match app.store.check().await {
         Ok(()) => Json(json!({"ready": true, "store": "ok", "reasons": []})).into_response(),
         Err(error) => {
             let reason = format!("store: {error}");
-            (StatusCode::SERVICE_UNAVAILABLE, Json(json!({"ready": false, "store": "failing", "reasons": [reason]}))).into_response()
+            (
+                StatusCode::SERVICE_UNAVAILABLE,
+                Json(json!({"ready": false, "store": "failing", "reasons": [reason]})),
+            )
+                .into_response()
         }
     }
 }
 
-pub async fn version() -> Json<Value> {
+pub(super) async fn version() -> Json<Value> {
     Json(json!({"version": env!("CARGO_PKG_VERSION"), "api_version": "v1", "features": FEATURES}))
 }
 
-pub async fn stats(State(app): State<App>, params: Params<NoFields>) -> Result<Json<Value>, Problem> {
+pub(super) async fn stats(
+    State(app): State<App>,
+    params: Params<NoFields>,
+) -> Result<Json<Value>, Problem> {
     let stats = app.store.stats(&params.scope, app.clock.now()).await?;
-    let mut memories = Map::from_iter([("total".to_owned(), Value::from(stats.by_state.iter().sum::<u64>()))]);
-    memories.extend(MemoryState::ALL.iter().zip(stats.by_state).map(|(state, count)| (state.as_str().to_owned(), Value::from(count))));
+    let mut memories = Map::from_iter([(
+        "total".to_owned(),
+        Value::from(stats.by_state.iter().sum::<u64>()),
+    )]);
+    memories.extend(
+        MemoryState::ALL
+            .iter()
+            .zip(stats.by_state)
+            .map(|(state, count)| (state.as_str().to_owned(), Value::from(count))),
+    );
     Ok(Json(json!({"memories": memories})))
 }

@@ -24,7 +24,7 @@ const MAX_REQUEST_ID: usize = 128;
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// Wraps routes.
-pub fn wrap(routes: Router<App>) -> Router<App> {
+pub(super) fn wrap(routes: Router<App>) -> Router<App> {
     routes
         .layer(DefaultBodyLimit::max(MAX_BODY))
         .layer(CatchPanicLayer::custom(panicked))
@@ -33,7 +33,10 @@ pub fn wrap(routes: Router<App>) -> Router<App> {
 }
 
 fn panicked(panic: Box<dyn Any + Send + 'static>) -> Response {
-    let message = panic.downcast_ref::<String>().cloned().or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
+    let message = panic
+        .downcast_ref::<String>()
+        .cloned()
+        .or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
     tracing::error!(panic = message.unwrap_or_default(), "a handler panicked");
     Problem::internal().into_response()
 }
@@ -43,19 +46,31 @@ async fn deadline(request: Request, next: Next) -> Response {
     if matches!(request.uri().path(), "/v1/memories/batch" | "/v1/import") {
         return next.run(request).await;
     }
-    tokio::time::timeout(DEADLINE, next.run(request)).await.unwrap_or_else(|_| Problem::deadline().into_response())
+    tokio::time::timeout(DEADLINE, next.run(request))
+        .await
+        .unwrap_or_else(|_| Problem::deadline().into_response())
 }
 
 /// Gives each request an id, the client's own if it sent a sound one, and logs it: the path, never
 /// the query.
 async fn identify(request: Request, next: Next) -> Response {
-    let given = request.headers().get(&REQUEST_ID).filter(|id| id.len() <= MAX_REQUEST_ID).cloned();
-    let id = given.or_else(|| HeaderValue::from_str(new_id().ok()?.as_str()).ok()).unwrap_or(HeaderValue::from_static("unknown"));
+    let given = request
+        .headers()
+        .get(&REQUEST_ID)
+        .filter(|id| id.len() <= MAX_REQUEST_ID)
+        .cloned();
+    let id = given
+        .or_else(|| HeaderValue::from_str(new_id().ok()?.as_str()).ok())
+        .unwrap_or(HeaderValue::from_static("unknown"));
     let span = tracing::info_span!("request", request.id = ?id, http.method = %request.method(), http.path = request.uri().path());
     let mut response = async {
         let started = std::time::Instant::now();
         let response = next.run(request).await;
-        tracing::debug!(http.status = response.status().as_u16(), duration_ms = started.elapsed().as_secs_f64() * 1e3, "answered");
+        tracing::debug!(
+            http.status = response.status().as_u16(),
+            duration_ms = started.elapsed().as_secs_f64() * 1e3,
+            "answered"
+        );
         response
     }
     .instrument(span)

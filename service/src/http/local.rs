@@ -22,13 +22,24 @@ impl Local {
     ///
     /// # Errors
     /// When the path is no path, or the answer breaks off.
-    pub async fn send(&self, method: &str, path: &str, content_type: &str, body: Vec<u8>) -> Result<(u16, Vec<u8>), axum::Error> {
+    pub async fn send(
+        &self,
+        method: &str,
+        path: &str,
+        content_type: &str,
+        body: Vec<u8>,
+    ) -> Result<(u16, Vec<u8>), axum::Error> {
         let mut request = Request::builder().method(method).uri(path);
         if !body.is_empty() {
             request = request.header(header::CONTENT_TYPE, content_type);
         }
         let request = request.body(Body::from(body)).map_err(axum::Error::new)?;
-        let response = self.0.clone().oneshot(request).await.map_err(axum::Error::new)?;
+        let response = self
+            .0
+            .clone()
+            .oneshot(request)
+            .await
+            .map_err(axum::Error::new)?;
         let status = response.status().as_u16();
         let bytes = axum::body::to_bytes(response.into_body(), usize::MAX).await?;
         Ok((status, bytes.to_vec()))

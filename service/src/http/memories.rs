@@ -55,7 +55,11 @@ impl From<NewFields> for Draft {
     fn from(fields: NewFields) -> Draft {
         Draft {
             content: fields.content,
-            place: Place { session: fields.session, turn: fields.turn, document: fields.document },
+            place: Place {
+                session: fields.session,
+                turn: fields.turn,
+                document: fields.document,
+            },
             details: Details {
                 tags: fields.tags.unwrap_or_default(),
                 shared: fields.shared.unwrap_or_default(),
@@ -88,21 +92,29 @@ struct StoredShape {
 }
 
 /// The status that tells a new memory from one that was there.
-pub fn status(stored: &Stored) -> StatusCode {
-    if stored.reinforced { StatusCode::OK } else { StatusCode::CREATED }
+pub(super) fn status(stored: &Stored) -> StatusCode {
+    if stored.reinforced {
+        StatusCode::OK
+    } else {
+        StatusCode::CREATED
+    }
 }
 
-pub async fn add(State(app): State<App>, body: Body<NewFields>) -> Result<Response, Problem> {
+pub(super) async fn add(State(app): State<App>, body: Body<NewFields>) -> Result<Response, Problem> {
     let now = app.clock.now();
     let stored = write::add(&app, &body.scope, body.value.into(), now).await?;
     let revived = stored.revived.map(MemoryState::as_str);
-    let shape = StoredShape { memory: MemoryShape::new(&stored.memory, now), reinforced: stored.reinforced, revived };
+    let shape = StoredShape {
+        memory: MemoryShape::new(&stored.memory, now),
+        reinforced: stored.reinforced,
+        revived,
+    };
     Ok((status(&stored), Json(shape)).into_response())
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ListParams {
+pub(super) struct ListParams {
     limit: Option<usize>,
     cursor: Option<String>,
     tag: Option<String>,
@@ -116,21 +128,44 @@ pub struct ListParams {
 }
 
 #[derive(Debug, Serialize)]
-pub struct Page {
+pub(super) struct Page {
     items: Vec<MemoryShape>,
     next_cursor: Option<String>,
 }
 
-pub async fn list(State(app): State<App>, params: Params<ListParams>) -> Result<Json<Page>, Problem> {
+pub(super) async fn list(
+    State(app): State<App>,
+    params: Params<ListParams>,
+) -> Result<Json<Page>, Problem> {
     let now = app.clock.now();
     let fields = params.value;
     let limit = fields.limit.unwrap_or(DEFAULT_PAGE);
     if !(1..=MAX_PAGE).contains(&limit) {
-        return Err(Problem::invalid_field("limit", format!("is {limit}, must be 1 to {MAX_PAGE}")));
+        return Err(Problem::invalid_field(
+            "limit",
+            format!("is {limit}, must be 1 to {MAX_PAGE}"),
+        ));
     }
-    let unknown_state = || Problem::invalid_field("state", format!("must be one of {}", MemoryState::ALL.map(MemoryState::as_str).join(", ")));
-    let state = fields.state.map(|name| MemoryState::parse(&name).ok_or_else(unknown_state)).transpose()?;
-    let after = fields.cursor.map(|cursor| decode_cursor(&cursor).ok_or_else(|| Problem::invalid_field("cursor", "is not one that a list gave out"))).transpose()?;
+    let unknown_state = || {
+        Problem::invalid_field(
+            "state",
+            format!(
+                "must be one of {}",
+                MemoryState::ALL.map(MemoryState::as_str).join(", ")
+            ),
+        )
+    };
+    let state = fields
+        .state
+        .map(|name| MemoryState::parse(&name).ok_or_else(unknown_state))
+        .transpose()?;
+    let after = fields
+        .cursor
+        .map(|cursor| {
+            decode_cursor(&cursor)
+                .ok_or_else(|| Problem::invalid_field("cursor", "is not one that a list gave out"))
+        })
+        .transpose()?;
     let filters = ListFilters {
         tag: fields.tag,
         category: fields.category,
@@ -141,26 +176,52 @@ pub async fn list(State(app): State<App>, params: Params<ListParams>) -> Result<
         state,
     };
     // One more than asked for tells whether there is a next page.
-    let mut memories = app.store.list(&params.scope, &filters, after.as_ref(), limit + 1, now).await?;
+    let mut memories = app
+        .store
+        .list(&params.scope, &filters, after.as_ref(), limit + 1, now)
+        .await?;
     let more = memories.len() > limit;
     memories.truncate(limit);
-    let last = memories.last().filter(|_| more).map(|memory| Cursor { created_at: memory.created_at, id: memory.id.clone() });
-    let items = memories.iter().map(|memory| MemoryShape::new(memory, now)).collect();
-    Ok(Json(Page { items, next_cursor: last.map(|cursor| encode_cursor(&cursor)) }))
+    let last = memories.last().filter(|_| more).map(|memory| Cursor {
+        created_at: memory.created_at,
+        id: memory.id.clone(),
+    });
+    let items = memories
+        .iter()
+        .map(|memory| MemoryShape::new(memory, now))
+        .collect();
+    Ok(Json(Page {
+        items,
+        next_cursor: last.map(|cursor| encode_cursor(&cursor)),
+    }))
 }
 
 fn encode_cursor(cursor: &Cursor) -> String {
-    BASE64URL_NOPAD.encode(format!("{} {}", cursor.created_at.timestamp_millis(), cursor.id).as_bytes())
+    BASE64URL_NOPAD
+        .encode(format!("{} {}", cursor.created_at.timestamp_millis(), cursor.id).as_bytes())
 }
 
 fn decode_cursor(text: &str) -> Option<Cursor> {
     let text = String::from_utf8(BASE64URL_NOPAD.decode(text.as_bytes()).ok()?).ok()?;
     let (millis, id) = text.split_once(' ')?;
-    Some(Cursor { created_at: DateTime::from_timestamp_millis(millis.parse().ok()?)?, id: MemoryId::new(id) })
+    Some(Cursor {
+        created_at: DateTime::from_timestamp_millis(millis.parse().ok()?)?,
+        id: MemoryId::new(id),
+    })
 }
 
-pub async fn get(State(app): State<App>, Segment(id): Segment, params: Params<NoFields>) -> Result<Json<MemoryShape>, Problem> {
-    let found = app.store.get(&params.scope, &write::resolve(&app, &params.scope, &id).await?).await?;
+pub(super) async fn get(
+    State(app): State<App>,
+    Segment(id): Segment,
+    params: Params<NoFields>,
+) -> Result<Json<MemoryShape>, Problem> {
+    let found = app
+        .store
+        .get(
+            &params.scope,
+            &write::resolve(&app, &params.scope, &id).await?,
+        )
+        .await?;
     let memory = found.ok_or(Error::NotFound(id))?;
     Ok(Json(MemoryShape::new(&memory, app.clock.now())))
 }
@@ -168,7 +229,7 @@ pub async fn get(State(app): State<App>, Segment(id): Segment, params: Params<No
 /// Changes of a memory; for some fields `null` is a value.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct EditFields {
+pub(super) struct EditFields {
     content: Option<String>,
     tags: Option<Vec<String>>,
     shared: Option<bool>,
@@ -184,7 +245,11 @@ pub struct EditFields {
     metadata: Option<Map<String, Value>>,
 }
 
-pub async fn edit(State(app): State<App>, Segment(id): Segment, body: Body<EditFields>) -> Result<Json<MemoryShape>, Problem> {
+pub(super) async fn edit(
+    State(app): State<App>,
+    Segment(id): Segment,
+    body: Body<EditFields>,
+) -> Result<Json<MemoryShape>, Problem> {
     let now = app.clock.now();
     let fields = body.value;
     let edit = Edit {
@@ -204,24 +269,44 @@ pub async fn edit(State(app): State<App>, Segment(id): Segment, body: Body<EditF
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct DeleteParams {
+pub(super) struct DeleteParams {
     purge: Option<bool>,
 }
 
-pub async fn delete(State(app): State<App>, Segment(id): Segment, params: Params<DeleteParams>) -> Result<Response, Problem> {
+pub(super) async fn delete(
+    State(app): State<App>,
+    Segment(id): Segment,
+    params: Params<DeleteParams>,
+) -> Result<Response, Problem> {
     let now = app.clock.now();
     let found = write::resolve(&app, &params.scope, &id).await?;
     if params.value.purge.unwrap_or_default() {
         let purged = app.store.purge(&params.scope, &found).await?;
-        return if purged { Ok(Json(json!({"purged": 1})).into_response()) } else { Err(Error::NotFound(id).into()) };
+        return if purged {
+            Ok(Json(json!({"purged": 1})).into_response())
+        } else {
+            Err(Error::NotFound(id).into())
+        };
     }
-    let memory = app.store.trash(&params.scope, &found, now).await?.ok_or(Error::NotFound(id))?;
+    let memory = app
+        .store
+        .trash(&params.scope, &found, now)
+        .await?
+        .ok_or(Error::NotFound(id))?;
     Ok(Json(MemoryShape::new(&memory, now)).into_response())
 }
 
-pub async fn restore(State(app): State<App>, Segment(id): Segment, scope: super::extract::AnyScope) -> Result<Json<MemoryShape>, Problem> {
+pub(super) async fn restore(
+    State(app): State<App>,
+    Segment(id): Segment,
+    scope: super::extract::AnyScope,
+) -> Result<Json<MemoryShape>, Problem> {
     let now = app.clock.now();
     let found = write::resolve(&app, &scope.0, &id).await?;
-    let memory = app.store.restore(&scope.0, &found, now).await?.ok_or(Error::NotFound(id))?;
+    let memory = app
+        .store
+        .restore(&scope.0, &found, now)
+        .await?
+        .ok_or(Error::NotFound(id))?;
     Ok(Json(MemoryShape::new(&memory, now)))
 }

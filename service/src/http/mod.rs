@@ -34,14 +34,22 @@ pub fn router(app: App) -> Router {
     let routes = Router::new()
         .route("/v1/memories", post(memories::add).get(memories::list))
         .route("/v1/memories/batch", post(batches::add))
-        .route("/v1/memories/{id}", get(memories::get).patch(memories::edit).delete(memories::delete))
+        .route(
+            "/v1/memories/{id}",
+            get(memories::get)
+                .patch(memories::edit)
+                .delete(memories::delete),
+        )
         .route("/v1/memories/{id}/restore", post(memories::restore))
         .route("/v1/search", post(search::post).get(search::get))
         .route("/v1/prefetch", post(prefetch::post))
         .route("/v1/feedback", post(feedback::give))
         .route("/v1/corrections", post(corrections::correct))
         .route("/v1/corrections/{id}", delete(corrections::undo))
-        .route("/v1/lock", get(lock::get).put(lock::set).delete(lock::clear))
+        .route(
+            "/v1/lock",
+            get(lock::get).put(lock::set).delete(lock::clear),
+        )
         .route("/v1/topics", get(signals::topics))
         .route("/v1/attention", get(signals::attention))
         .route("/v1/entities/{name}/timeline", get(signals::timeline))
@@ -61,6 +69,12 @@ pub fn router(app: App) -> Router {
 ///
 /// # Errors
 /// When the listener fails.
-pub async fn serve(listener: TcpListener, app: App, shutdown: impl Future<Output = ()> + Send + 'static) -> std::io::Result<()> {
-    axum::serve(listener, router(app)).with_graceful_shutdown(shutdown).await
+pub async fn serve(
+    listener: TcpListener,
+    app: App,
+    shutdown: impl Future<Output = ()> + Send + 'static,
+) -> std::io::Result<()> {
+    axum::serve(listener, router(app))
+        .with_graceful_shutdown(shutdown)
+        .await
 }

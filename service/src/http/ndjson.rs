@@ -9,20 +9,20 @@ use serde_json::Value;
 use super::extract::parse_json;
 use super::problem::Problem;
 
-pub const CONTENT_TYPE: &str = "application/x-ndjson";
+pub(super) const CONTENT_TYPE: &str = "application/x-ndjson";
 /// Longest line, in bytes.
 const MAX_LINE: usize = 16 * 1024 * 1024;
 /// Most lines that are handed on together, so that they share a transaction.
 const MOST_TOGETHER: usize = 256;
 
 /// A line of a body: what it holds, or why it cannot be read, with its number from 1.
-pub struct Line {
+pub(super) struct Line {
     pub number: usize,
     pub value: Result<Value, Problem>,
 }
 
 /// Splits a body into lines as it arrives.
-pub struct Lines {
+pub(super) struct Lines {
     body: BodyDataStream,
     rest: Vec<u8>,
     number: usize,
@@ -30,16 +30,23 @@ pub struct Lines {
 }
 
 impl Lines {
-    pub fn new(body: Body) -> Lines {
-        Lines { body: body.into_data_stream(), rest: Vec::new(), number: 0, ended: false }
+    pub(super) fn new(body: Body) -> Lines {
+        Lines {
+            body: body.into_data_stream(),
+            rest: Vec::new(),
+            number: 0,
+            ended: false,
+        }
     }
 
     /// The next lines that have arrived, at least one; `None` at the end. Blank ones are passed over.
-    pub async fn next(&mut self) -> Option<Vec<Line>> {
+    pub(super) async fn next(&mut self) -> Option<Vec<Line>> {
         loop {
             let mut lines = Vec::new();
             while lines.len() < MOST_TOGETHER {
-                let Some(end) = self.rest.iter().position(|byte| *byte == b'\n') else { break };
+                let Some(end) = self.rest.iter().position(|byte| *byte == b'\n') else {
+                    break;
+                };
                 let line: Vec<u8> = self.rest.drain(..=end).collect();
                 self.push(&line, &mut lines);
             }
@@ -50,9 +57,15 @@ impl Lines {
                 return None;
             }
             match self.body.next().await {
-                Some(Ok(chunk)) if self.rest.len() + chunk.len() <= MAX_LINE => self.rest.extend_from_slice(&chunk),
-                Some(Ok(_)) => return Some(self.give_up(Problem::too_large("a line is longer than 16 MiB"))),
-                Some(Err(_)) => return Some(self.give_up(Problem::malformed("the body was cut off"))),
+                Some(Ok(chunk)) if self.rest.len() + chunk.len() <= MAX_LINE => {
+                    self.rest.extend_from_slice(&chunk)
+                }
+                Some(Ok(_)) => {
+                    return Some(self.give_up(Problem::too_large("a line is longer than 16 MiB")));
+                }
+                Some(Err(_)) => {
+                    return Some(self.give_up(Problem::malformed("the body was cut off")));
+                }
                 None => {
                     self.ended = true;
                     self.rest.push(b'\n');
@@ -65,7 +78,10 @@ impl Lines {
         self.number += 1;
         let text = line.trim_ascii();
         if !text.is_empty() {
-            lines.push(Line { number: self.number, value: parse_json(text) });
+            lines.push(Line {
+                number: self.number,
+                value: parse_json(text),
+            });
         }
     }
 
@@ -73,21 +89,31 @@ impl Lines {
     fn give_up(&mut self, problem: Problem) -> Vec<Line> {
         self.ended = true;
         self.rest.clear();
-        vec![Line { number: self.number + 1, value: Err(problem) }]
+        vec![Line {
+            number: self.number + 1,
+            value: Err(problem),
+        }]
     }
 }
 
 /// An answer of lines, sent as they are made.
-pub fn answer(lines: impl Stream<Item = Vec<Value>> + Send + 'static) -> Response {
+pub(super) fn answer(lines: impl Stream<Item = Vec<Value>> + Send + 'static) -> Response {
     let chunk = |values: Vec<Value>| {
         let text: String = values.iter().map(|value| format!("{value}\n")).collect();
         Ok::<_, std::convert::Infallible>(Bytes::from(text))
     };
-    ([(header::CONTENT_TYPE, CONTENT_TYPE)], Body::from_stream(lines.map(chunk))).into_response()
+    (
+        [(header::CONTENT_TYPE, CONTENT_TYPE)],
+        Body::from_stream(lines.map(chunk)),
+    )
+        .into_response()
 }
 
 /// A stream that calls `step` until it gives nothing more.
-pub fn repeat<S: Send + 'static, F>(state: S, step: impl FnMut(S) -> F + Send + 'static) -> impl Stream<Item = Vec<Value>> + Send + 'static
+pub(super) fn repeat<S: Send + 'static, F>(
+    state: S,
+    step: impl FnMut(S) -> F + Send + 'static,
+) -> impl Stream<Item = Vec<Value>> + Send + 'static
 where
     F: Future<Output = Option<(Vec<Value>, S)>> + Send + 'static,
 {

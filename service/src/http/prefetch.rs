@@ -15,7 +15,7 @@ use crate::read::{self, context};
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Fields {
+pub(super) struct Fields {
     query: String,
     top_k: Option<usize>,
     tag_filter: Option<TagList>,
@@ -33,7 +33,7 @@ pub struct Fields {
 }
 
 #[derive(Debug, Serialize)]
-pub struct Found {
+pub(super) struct Found {
     context: String,
     results: Vec<HitShape>,
     skipped: Option<&'static str>,
@@ -43,7 +43,7 @@ pub struct Found {
     took_ms: f64,
 }
 
-pub async fn post(State(app): State<App>, body: Body<Fields>) -> Result<Json<Found>, Problem> {
+pub(super) async fn post(State(app): State<App>, body: Body<Fields>) -> Result<Json<Found>, Problem> {
     let (started, now) = (Instant::now(), app.clock.now());
     let fields = body.value;
     let wanted = Wanted {

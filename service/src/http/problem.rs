@@ -14,7 +14,7 @@ const RETRY_AFTER_SECONDS: u32 = 1;
 
 /// A problem answer.
 #[derive(Debug, Clone, Serialize)]
-pub struct Problem {
+pub(super) struct Problem {
     #[serde(rename = "type")]
     kind: String,
     title: &'static str,
@@ -32,55 +32,120 @@ struct FieldProblem {
 }
 
 impl Problem {
-    fn new(status: StatusCode, kind: &str, title: &'static str, detail: impl Into<String>) -> Problem {
+    fn new(
+        status: StatusCode,
+        kind: &str,
+        title: &'static str,
+        detail: impl Into<String>,
+    ) -> Problem {
         let kind = format!("{TYPE_PREFIX}{kind}");
-        Problem { kind, title, status: status.as_u16(), detail: detail.into(), errors: Vec::new(), retry_after: None }
+        Problem {
+            kind,
+            title,
+            status: status.as_u16(),
+            detail: detail.into(),
+            errors: Vec::new(),
+            retry_after: None,
+        }
     }
 
     /// The request cannot be read at all.
-    pub fn malformed(detail: impl Into<String>) -> Problem {
-        Problem::new(StatusCode::BAD_REQUEST, "malformed", "The request is malformed", detail)
+    pub(super) fn malformed(detail: impl Into<String>) -> Problem {
+        Problem::new(
+            StatusCode::BAD_REQUEST,
+            "malformed",
+            "The request is malformed",
+            detail,
+        )
     }
 
     /// The request can be read, but values are wrong.
-    pub fn invalid(errors: Vec<FieldError>) -> Problem {
-        let detail = errors.iter().map(|error| format!("{}: {}", error.field, error.message)).collect::<Vec<_>>().join("; ");
-        let errors = errors.into_iter().map(|error| FieldProblem { field: error.field, message: error.message }).collect();
-        Problem { errors, ..Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "invalid", "The request has wrong values", detail) }
+    pub(super) fn invalid(errors: Vec<FieldError>) -> Problem {
+        let detail = errors
+            .iter()
+            .map(|error| format!("{}: {}", error.field, error.message))
+            .collect::<Vec<_>>()
+            .join("; ");
+        let errors = errors
+            .into_iter()
+            .map(|error| FieldProblem {
+                field: error.field,
+                message: error.message,
+            })
+            .collect();
+        Problem {
+            errors,
+            ..Problem::new(
+                StatusCode::UNPROCESSABLE_ENTITY,
+                "invalid",
+                "The request has wrong values",
+                detail,
+            )
+        }
     }
 
     /// One wrong value.
-    pub fn invalid_field(field: &str, message: impl Into<String>) -> Problem {
+    pub(super) fn invalid_field(field: &str, message: impl Into<String>) -> Problem {
         Problem::invalid(vec![FieldError::new(field, message)])
     }
 
-    pub fn no_route() -> Problem {
-        Problem::new(StatusCode::NOT_FOUND, "not-found", "Not found", "there is nothing at this path")
+    pub(super) fn no_route() -> Problem {
+        Problem::new(
+            StatusCode::NOT_FOUND,
+            "not-found",
+            "Not found",
+            "there is nothing at this path",
+        )
     }
 
-    pub fn method_not_allowed() -> Problem {
-        Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method-not-allowed", "Method not allowed", "this path does not answer to that method")
+    pub(super) fn method_not_allowed() -> Problem {
+        Problem::new(
+            StatusCode::METHOD_NOT_ALLOWED,
+            "method-not-allowed",
+            "Method not allowed",
+            "this path does not answer to that method",
+        )
     }
 
-    pub fn unsupported_media_type(expected: &str) -> Problem {
+    pub(super) fn unsupported_media_type(expected: &str) -> Problem {
         let detail = format!("the content type must be {expected}");
-        Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported-media-type", "Unsupported content type", detail)
+        Problem::new(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "unsupported-media-type",
+            "Unsupported content type",
+            detail,
+        )
     }
 
-    pub fn too_large(detail: impl Into<String>) -> Problem {
-        Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", "The request is too large", detail)
+    pub(super) fn too_large(detail: impl Into<String>) -> Problem {
+        Problem::new(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            "too-large",
+            "The request is too large",
+            detail,
+        )
     }
 
-    pub fn deadline() -> Problem {
-        Problem::new(StatusCode::GATEWAY_TIMEOUT, "deadline", "The deadline has passed", "the request took too long and was given up")
+    pub(super) fn deadline() -> Problem {
+        Problem::new(
+            StatusCode::GATEWAY_TIMEOUT,
+            "deadline",
+            "The deadline has passed",
+            "the request took too long and was given up",
+        )
     }
 
     /// Something is wrong here; the cause is in the log.
-    pub fn internal() -> Problem {
-        Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "Internal error", "something went wrong in the service; its log tells more")
+    pub(super) fn internal() -> Problem {
+        Problem::new(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            "internal",
+            "Internal error",
+            "something went wrong in the service; its log tells more",
+        )
     }
 
-    pub fn status(&self) -> u16 {
+    pub(super) fn status(&self) -> u16 {
         self.status
     }
 }
@@ -90,10 +155,27 @@ impl From<Error> for Problem {
         let detail = error.to_string();
         match error {
             Error::Invalid(errors) => Problem::invalid(errors),
-            Error::NotFound(_) => Problem::new(StatusCode::NOT_FOUND, "not-found", "Not found", detail),
-            Error::Ambiguous { .. } => Problem::new(StatusCode::CONFLICT, "ambiguous", "The id is ambiguous", detail),
-            Error::Corrected(_) => Problem::new(StatusCode::CONFLICT, "corrected", "This content was corrected", detail),
-            Error::SameContent(_) => Problem::new(StatusCode::CONFLICT, "same-content", "Another memory has this content", detail),
+            Error::NotFound(_) => {
+                Problem::new(StatusCode::NOT_FOUND, "not-found", "Not found", detail)
+            }
+            Error::Ambiguous { .. } => Problem::new(
+                StatusCode::CONFLICT,
+                "ambiguous",
+                "The id is ambiguous",
+                detail,
+            ),
+            Error::Corrected(_) => Problem::new(
+                StatusCode::CONFLICT,
+                "corrected",
+                "This content was corrected",
+                detail,
+            ),
+            Error::SameContent(_) => Problem::new(
+                StatusCode::CONFLICT,
+                "same-content",
+                "Another memory has this content",
+                detail,
+            ),
             Error::Store(error) => Problem::from(error),
             Error::Random(_) => logged(&error, Problem::internal()),
         }
@@ -104,7 +186,12 @@ impl From<StoreError> for Problem {
     fn from(error: StoreError) -> Problem {
         let down = |kind: &str| Problem {
             retry_after: Some(RETRY_AFTER_SECONDS),
-            ..Problem::new(StatusCode::SERVICE_UNAVAILABLE, kind, "The store cannot serve", error.to_string())
+            ..Problem::new(
+                StatusCode::SERVICE_UNAVAILABLE,
+                kind,
+                "The store cannot serve",
+                error.to_string(),
+            )
         };
         let problem = match &error {
             StoreError::Unavailable(_) => down("store-unavailable"),
@@ -134,9 +221,16 @@ impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let body = serde_json::to_vec(&self).unwrap_or_default();
         let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        let mut response = (status, [(header::CONTENT_TYPE, "application/problem+json")], body).into_response();
+        let mut response = (
+            status,
+            [(header::CONTENT_TYPE, "application/problem+json")],
+            body,
+        )
+            .into_response();
         if let Some(seconds) = self.retry_after {
-            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+            response
+                .headers_mut()
+                .insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
         response
     }

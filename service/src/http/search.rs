@@ -16,7 +16,7 @@ use crate::scope::Scope;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Fields {
+pub(super) struct Fields {
     query: String,
     top_k: Option<usize>,
     mode: Option<Mode>,
@@ -36,7 +36,7 @@ pub struct Fields {
 /// The same in a query string, where the query is called `q`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct GetFields {
+pub(super) struct GetFields {
     q: String,
     top_k: Option<usize>,
     mode: Option<Mode>,
@@ -75,7 +75,7 @@ impl From<GetFields> for Fields {
 }
 
 #[derive(Debug, Serialize)]
-pub struct Found {
+pub(super) struct Found {
     results: Vec<HitShape>,
     mode: &'static str,
     skipped: Option<&'static str>,
@@ -87,18 +87,24 @@ pub struct Found {
     explanation: Option<ExplanationShape>,
 }
 
-pub async fn post(State(app): State<App>, body: Body<Fields>) -> Result<Json<Found>, Problem> {
+pub(super) async fn post(State(app): State<App>, body: Body<Fields>) -> Result<Json<Found>, Problem> {
     run(&app, &body.scope, body.value).await
 }
 
-pub async fn get(State(app): State<App>, params: Params<GetFields>) -> Result<Json<Found>, Problem> {
+pub(super) async fn get(
+    State(app): State<App>,
+    params: Params<GetFields>,
+) -> Result<Json<Found>, Problem> {
     run(&app, &params.scope, params.value.into()).await
 }
 
 async fn run(app: &App, scope: &Scope, fields: Fields) -> Result<Json<Found>, Problem> {
     let (started, now) = (Instant::now(), app.clock.now());
     if matches!(fields.mode, Some(Mode::Vector | Mode::Hybrid)) {
-        return Err(Problem::invalid_field("mode", "needs an embedder, and none is configured; use `auto` or `lexical`"));
+        return Err(Problem::invalid_field(
+            "mode",
+            "needs an embedder, and none is configured; use `auto` or `lexical`",
+        ));
     }
     let wanted = Wanted {
         query: fields.query,

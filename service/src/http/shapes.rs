@@ -14,18 +14,18 @@ use crate::ranking::explanation::Factors;
 use crate::read::{Answer, Explanation, Request};
 
 /// Most hits of one answer.
-pub const MAX_TOP_K: usize = 1_000;
+pub(super) const MAX_TOP_K: usize = 1_000;
 /// Longest query, in characters.
 const MAX_QUERY_CHARS: usize = 32_768;
 
 /// RFC 3339 in UTC.
-pub fn rfc3339(time: DateTime<Utc>) -> String {
+pub(super) fn rfc3339(time: DateTime<Utc>) -> String {
     time.to_rfc3339_opts(SecondsFormat::AutoSi, true)
 }
 
 /// A memory as clients see it.
 #[derive(Debug, Serialize)]
-pub struct MemoryShape {
+pub(super) struct MemoryShape {
     id: String,
     key: String,
     content: String,
@@ -63,14 +63,27 @@ struct EmotionShape {
 }
 
 impl MemoryShape {
-    pub fn new(memory: &Memory, now: DateTime<Utc>) -> MemoryShape {
+    pub(super) fn new(memory: &Memory, now: DateTime<Utc>) -> MemoryShape {
         let memory = memory.clone();
         let state = memory.state(now).as_str();
         let mut links = Map::new();
-        let ids = |ids: &[MemoryId]| Value::from(ids.iter().map(MemoryId::as_str).collect::<Vec<_>>());
-        links.extend(memory.fate.superseded_by.map(|id| ("superseded_by".to_owned(), Value::from(id.as_str()))));
-        links.extend(memory.fate.consumed_by.map(|id| ("consumed_by".to_owned(), Value::from(id.as_str()))));
-        links.extend((!memory.sources.is_empty()).then(|| ("sources".to_owned(), ids(&memory.sources))));
+        let ids =
+            |ids: &[MemoryId]| Value::from(ids.iter().map(MemoryId::as_str).collect::<Vec<_>>());
+        links.extend(
+            memory
+                .fate
+                .superseded_by
+                .map(|id| ("superseded_by".to_owned(), Value::from(id.as_str()))),
+        );
+        links.extend(
+            memory
+                .fate
+                .consumed_by
+                .map(|id| ("consumed_by".to_owned(), Value::from(id.as_str()))),
+        );
+        links.extend(
+            (!memory.sources.is_empty()).then(|| ("sources".to_owned(), ids(&memory.sources))),
+        );
         let emotion = memory.analysis.emotion;
         MemoryShape {
             key: memory.id.key(),
@@ -97,7 +110,11 @@ impl MemoryShape {
             level: memory.level,
             entities: memory.analysis.entities,
             keywords: memory.analysis.keywords,
-            emotion: EmotionShape { intensity: emotion.intensity, polarity: emotion.polarity, label: emotion.label.as_str() },
+            emotion: EmotionShape {
+                intensity: emotion.intensity,
+                polarity: emotion.polarity,
+                label: emotion.label.as_str(),
+            },
             links,
             metadata: memory.details.metadata,
         }
@@ -106,7 +123,7 @@ impl MemoryShape {
 
 /// A memory with the reasons why it was found and ranked.
 #[derive(Debug, Serialize)]
-pub struct HitShape {
+pub(super) struct HitShape {
     #[serde(flatten)]
     memory: MemoryShape,
     score: f64,
@@ -132,28 +149,57 @@ struct FoundShape {
 
 impl From<Factors> for FactorsShape {
     fn from(factors: Factors) -> FactorsShape {
-        let Factors { similarity, decay, emotion, feedback, hot_topic, attention } = factors;
-        FactorsShape { similarity, decay, emotion, feedback, hot_topic, attention }
+        let Factors {
+            similarity,
+            decay,
+            emotion,
+            feedback,
+            hot_topic,
+            attention,
+        } = factors;
+        FactorsShape {
+            similarity,
+            decay,
+            emotion,
+            feedback,
+            hot_topic,
+            attention,
+        }
     }
 }
 
 impl HitShape {
-    pub fn new(hit: &Hit, now: DateTime<Utc>) -> HitShape {
-        HitShape { memory: MemoryShape::new(&hit.memory, now), score: hit.score(), factors: hit.factors.into(), found_by: found_by(hit) }
+    pub(super) fn new(hit: &Hit, now: DateTime<Utc>) -> HitShape {
+        HitShape {
+            memory: MemoryShape::new(&hit.memory, now),
+            score: hit.score(),
+            factors: hit.factors.into(),
+            found_by: found_by(hit),
+        }
     }
 
-    pub fn all(answer: &Answer, now: DateTime<Utc>) -> Vec<HitShape> {
-        answer.hits.iter().map(|hit| HitShape::new(hit, now)).collect()
+    pub(super) fn all(answer: &Answer, now: DateTime<Utc>) -> Vec<HitShape> {
+        answer
+            .hits
+            .iter()
+            .map(|hit| HitShape::new(hit, now))
+            .collect()
     }
 }
 
 fn found_by(hit: &Hit) -> Vec<FoundShape> {
-    hit.found_by.iter().map(|found| FoundShape { kind: found.kind.as_str(), detail: found.detail.clone() }).collect()
+    hit.found_by
+        .iter()
+        .map(|found| FoundShape {
+            kind: found.kind.as_str(),
+            detail: found.detail.clone(),
+        })
+        .collect()
 }
 
 /// What became of the memory that `explain` names. One outside the scope has an id and a reason.
 #[derive(Debug, Serialize)]
-pub struct ExplanationShape {
+pub(super) struct ExplanationShape {
     id: String,
     reason: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -183,7 +229,7 @@ impl From<Explanation> for ExplanationShape {
 /// A list given as one, or as one text with commas.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(untagged)]
-pub enum TagList {
+pub(super) enum TagList {
     Many(Vec<String>),
     Joined(String),
 }
@@ -192,14 +238,19 @@ impl TagList {
     fn into_tags(self) -> Vec<String> {
         match self {
             TagList::Many(tags) => tags,
-            TagList::Joined(tags) => tags.split(',').map(str::trim).filter(|tag| !tag.is_empty()).map(str::to_owned).collect(),
+            TagList::Joined(tags) => tags
+                .split(',')
+                .map(str::trim)
+                .filter(|tag| !tag.is_empty())
+                .map(str::to_owned)
+                .collect(),
         }
     }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum TagMatch {
+pub(super) enum TagMatch {
     #[default]
     Any,
     All,
@@ -208,7 +259,7 @@ pub enum TagMatch {
 /// How to search. There is no embedder yet, so `auto` is `lexical`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Mode {
+pub(super) enum Mode {
     #[default]
     Auto,
     Lexical,
@@ -218,7 +269,7 @@ pub enum Mode {
 
 /// The fields that searches of every kind share.
 #[derive(Debug, Clone, Default)]
-pub struct Wanted {
+pub(super) struct Wanted {
     pub query: String,
     pub top_k: Option<usize>,
     pub tag_filter: Option<TagList>,
@@ -236,14 +287,20 @@ pub struct Wanted {
 
 impl Wanted {
     /// The request that these fields stand for.
-    pub fn request(self, app: &App) -> Result<Request, Problem> {
+    pub(super) fn request(self, app: &App) -> Result<Request, Problem> {
         let top_k = self.top_k.unwrap_or(app.settings.top_k);
         let mut errors = Vec::new();
         if !(1..=MAX_TOP_K).contains(&top_k) {
-            errors.push(FieldError::new("top_k", format!("is {top_k}, must be 1 to {MAX_TOP_K}")));
+            errors.push(FieldError::new(
+                "top_k",
+                format!("is {top_k}, must be 1 to {MAX_TOP_K}"),
+            ));
         }
         if self.query.chars().count() > MAX_QUERY_CHARS {
-            errors.push(FieldError::new("query", format!("is longer than {MAX_QUERY_CHARS} characters")));
+            errors.push(FieldError::new(
+                "query",
+                format!("is longer than {MAX_QUERY_CHARS} characters"),
+            ));
         }
         if self.min_score.is_some_and(|least| !least.is_finite()) {
             errors.push(FieldError::new("min_score", "must be a finite number"));
@@ -252,7 +309,9 @@ impl Wanted {
             return Err(Problem::invalid(errors));
         }
         let filters = Filters {
-            tags: self.tag_filter.map_or_else(|| app.settings.tag_filter.clone(), TagList::into_tags),
+            tags: self
+                .tag_filter
+                .map_or_else(|| app.settings.tag_filter.clone(), TagList::into_tags),
             all_tags: self.tag_match == TagMatch::All,
             category: self.category,
             source: self.source,
@@ -262,6 +321,12 @@ impl Wanted {
             as_of: self.as_of,
             include_expired: self.include_expired,
         };
-        Ok(Request { query: self.query, top_k, filters, min_score: self.min_score, explain: self.explain })
+        Ok(Request {
+            query: self.query,
+            top_k,
+            filters,
+            min_score: self.min_score,
+            explain: self.explain,
+        })
     }
 }

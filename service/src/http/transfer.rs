@@ -33,21 +33,40 @@ struct ExportLine {
 
 /// Everything that the scope sees, in every state: of its namespace if it names one, else a primary
 /// scope exports all namespaces.
-pub async fn export(State(app): State<App>, request: Request) -> Result<Response, Problem> {
+pub(super) async fn export(State(app): State<App>, request: Request) -> Result<Response, Problem> {
     let (mut parts, _) = request.into_parts();
     let everything = !parts.uri.query().unwrap_or_default().contains("namespace=");
-    let scope = Params::<NoFields>::from_request_parts(&mut parts, &app).await?.scope;
+    let scope = Params::<NoFields>::from_request_parts(&mut parts, &app)
+        .await?
+        .scope;
     // Fails before the first line if the store does.
     app.store.check().await?;
     let now = app.clock.now();
     let step = move |(app, scope, after): (App, Scope, Option<MemoryId>)| async move {
         let memories = match app.store.scan(after.as_ref(), CHUNK).await {
             Ok(memories) => memories,
-            Err(error) => return Some((vec![json!({"problem": Problem::from(error)})], (app, scope, after))).filter(|_| false),
+            Err(error) => {
+                return Some((
+                    vec![json!({"problem": Problem::from(error)})],
+                    (app, scope, after),
+                ))
+                .filter(|_| false);
+            }
         };
         let last = memories.last()?.id.clone();
-        let visible = |memory: &&Memory| (everything && scope.primary) || scope.sees(&memory.namespace, memory.agent.as_deref(), memory.details.shared);
-        let lines = memories.iter().filter(visible).map(|memory| line(memory, now)).collect();
+        let visible = |memory: &&Memory| {
+            (everything && scope.primary)
+                || scope.sees(
+                    &memory.namespace,
+                    memory.agent.as_deref(),
+                    memory.details.shared,
+                )
+        };
+        let lines = memories
+            .iter()
+            .filter(visible)
+            .map(|memory| line(memory, now))
+            .collect();
         Some((lines, (app, scope, Some(last))))
     };
     Ok(ndjson::answer(ndjson::repeat((app, scope, None), step)))
@@ -109,7 +128,7 @@ struct Links {
     sources: Option<Vec<String>>,
 }
 
-pub async fn import(State(app): State<App>, request: Request) -> Result<Json<Value>, Problem> {
+pub(super) async fn import(State(app): State<App>, request: Request) -> Result<Json<Value>, Problem> {
     if content_type(&request).as_deref() != Some(ndjson::CONTENT_TYPE) {
         return Err(Problem::unsupported_media_type(ndjson::CONTENT_TYPE));
     }
@@ -128,29 +147,50 @@ pub async fn import(State(app): State<App>, request: Request) -> Result<Json<Val
                 Err(problem) => refused.push(json!({"line": line.number, "problem": problem})),
             }
         }
-        for (number, outcome) in numbers.into_iter().zip(write::import::import(&app, memories).await?) {
+        for (number, outcome) in numbers
+            .into_iter()
+            .zip(write::import::import(&app, memories).await?)
+        {
             match outcome {
                 Imported::Created => created += 1,
                 Imported::Updated => updated += 1,
                 Imported::Unchanged => unchanged += 1,
-                Imported::Refused(reason) => refused.push(json!({"line": number, "problem": Problem::invalid_field("id", reason)})),
+                Imported::Refused(reason) => refused
+                    .push(json!({"line": number, "problem": Problem::invalid_field("id", reason)})),
             }
         }
     }
-    Ok(Json(json!({"created": created, "updated": updated, "unchanged": unchanged, "refused": refused})))
+    Ok(Json(
+        json!({"created": created, "updated": updated, "unchanged": unchanged, "refused": refused}),
+    ))
 }
 
 /// The memory that a line stands for.
 fn memory(app: &App, defaults: &ItemDefaults, value: Value) -> Result<Memory, Problem> {
     let (scope, line): (Scope, ImportLine) = defaults.read(value, &app.settings)?;
     let id = MemoryId::new(line.id);
-    if !(1..=MAX_ID_CHARS).contains(&id.as_str().chars().count()) || id.as_str().chars().any(|c| c.is_control() || c.is_whitespace()) {
-        return Err(Problem::invalid_field("id", format!("must be 1 to {MAX_ID_CHARS} characters without white space")));
+    if !(1..=MAX_ID_CHARS).contains(&id.as_str().chars().count())
+        || id
+            .as_str()
+            .chars()
+            .any(|c| c.is_control() || c.is_whitespace())
+    {
+        return Err(Problem::invalid_field(
+            "id",
+            format!("must be 1 to {MAX_ID_CHARS} characters without white space"),
+        ));
     }
     if line.feedback.is_some_and(|feedback| !feedback.is_finite()) {
-        return Err(Problem::invalid_field("feedback", "must be a finite number"));
+        return Err(Problem::invalid_field(
+            "feedback",
+            "must be a finite number",
+        ));
     }
-    let place = Place { session: line.session, turn: line.turn, document: line.document };
+    let place = Place {
+        session: line.session,
+        turn: line.turn,
+        document: line.document,
+    };
     let details = Details {
         tags: line.tags.unwrap_or_default(),
         shared: line.shared.unwrap_or_default(),
@@ -184,6 +224,11 @@ fn memory(app: &App, defaults: &ItemDefaults, value: Value) -> Result<Memory, Pr
         mentions: line.mentions.unwrap_or(1),
         feedback: line.feedback.unwrap_or_default(),
         level: line.level.unwrap_or_default(),
-        sources: links.sources.unwrap_or_default().into_iter().map(MemoryId::new).collect(),
+        sources: links
+            .sources
+            .unwrap_or_default()
+            .into_iter()
+            .map(MemoryId::new)
+            .collect(),
     })
 }

@@ -37,8 +37,13 @@ pub struct Sum {
 impl Scorer {
     pub fn new(plan: &Plan, statistics: &Statistics) -> Scorer {
         let universal = |index: usize| {
-            let frequency = statistics.document_frequencies.get(index).copied().unwrap_or(0);
-            statistics.memories >= UNIVERSAL_FROM && frequency as f64 > UNIVERSAL * statistics.memories as f64
+            let frequency = statistics
+                .document_frequencies
+                .get(index)
+                .copied()
+                .unwrap_or(0);
+            statistics.memories >= UNIVERSAL_FROM
+                && frequency as f64 > UNIVERSAL * statistics.memories as f64
         };
         let own: Vec<bool> = plan.terms.iter().map(|term| term.via == Via::Own).collect();
         let rarer_remain = (0..plan.terms.len()).any(|index| own[index] && !universal(index));
@@ -47,12 +52,21 @@ impl Scorer {
                 if rarer_remain && universal(index) {
                     return 0.0;
                 }
-                let frequency = statistics.document_frequencies.get(index).copied().unwrap_or(0);
+                let frequency = statistics
+                    .document_frequencies
+                    .get(index)
+                    .copied()
+                    .unwrap_or(0);
                 plan.terms[index].weight * idf(frequency, statistics.memories)
             })
             .collect();
         Scorer {
-            own_total: weights.iter().zip(&own).filter(|(_, own)| **own).map(|(weight, _)| weight).sum(),
+            own_total: weights
+                .iter()
+                .zip(&own)
+                .filter(|(_, own)| **own)
+                .map(|(weight, _)| weight)
+                .sum(),
             by_length: plan.terms.iter().map(|term| term.by_length).collect(),
             mean_length: statistics.mean_length.max(1.0),
             weights,
@@ -77,7 +91,11 @@ impl Scorer {
             return;
         }
         let frequency = f64::from(frequency);
-        let relative_length = if self.by_length[index] { f64::from(length) / self.mean_length } else { 1.0 };
+        let relative_length = if self.by_length[index] {
+            f64::from(length) / self.mean_length
+        } else {
+            1.0
+        };
         let norm = K1 * (1.0 - B + B * relative_length);
         sum.score += self.weights[index] * frequency * (K1 + 1.0) / (frequency + norm);
         if self.own[index] {
@@ -87,7 +105,11 @@ impl Scorer {
 
     /// The score that a complete sum stands for.
     pub fn total(&self, sum: Sum) -> f64 {
-        let coverage = if self.own_total > 0.0 { sum.covered / self.own_total } else { 1.0 };
+        let coverage = if self.own_total > 0.0 {
+            sum.covered / self.own_total
+        } else {
+            1.0
+        };
         sum.score * (1.0 - COVERAGE + COVERAGE * coverage)
     }
 
@@ -119,11 +141,21 @@ mod tests {
             detail: String::new(),
             by_length: true,
         };
-        Plan { terms: weights.iter().enumerate().map(term).collect(), claims: vec![], filters: Filters::default(), pool: 100, neighbours: true }
+        Plan {
+            terms: weights.iter().enumerate().map(term).collect(),
+            claims: vec![],
+            filters: Filters::default(),
+            pool: 100,
+            neighbours: true,
+        }
     }
 
     fn scorer(memories: u64, mean_length: f64, document_frequencies: &[u64]) -> Scorer {
-        let statistics = Statistics { memories, mean_length, document_frequencies: document_frequencies.to_vec() };
+        let statistics = Statistics {
+            memories,
+            mean_length,
+            document_frequencies: document_frequencies.to_vec(),
+        };
         Scorer::new(&plan(&vec![1.0; document_frequencies.len()]), &statistics)
     }
 
@@ -137,7 +169,8 @@ mod tests {
     #[test]
     fn each_further_rare_term_raises_the_score() {
         let scorer = scorer(100, 8.0, &[2, 2, 2]);
-        let scores = [[1, 0, 0], [1, 1, 0], [1, 1, 1]].map(|frequencies| scorer.score(&frequencies, 8));
+        let scores =
+            [[1, 0, 0], [1, 1, 0], [1, 1, 1]].map(|frequencies| scorer.score(&frequencies, 8));
         assert!(scores[0] < scores[1] && scores[1] < scores[2], "{scores:?}");
     }
 
@@ -145,7 +178,10 @@ mod tests {
     fn a_term_of_nearly_every_memory_is_left_out_beside_a_rarer_one() {
         assert!(!scorer(100, 8.0, &[95, 3]).counts(0));
         assert!(scorer(100, 8.0, &[95]).counts(0), "nothing rarer remains");
-        assert!(scorer(3, 8.0, &[3, 1]).counts(0), "three memories tell nothing");
+        assert!(
+            scorer(3, 8.0, &[3, 1]).counts(0),
+            "three memories tell nothing"
+        );
     }
 
     proptest! {

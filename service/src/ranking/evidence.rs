@@ -36,18 +36,38 @@ pub struct Judge<'a> {
 
 impl<'a> Judge<'a> {
     pub fn new(plan: &'a Plan, statistics: &Statistics) -> Judge<'a> {
-        let frequency = |index: usize| statistics.document_frequencies.get(index).copied().unwrap_or(0) as f64;
-        let rarity = |index: usize| 1.0 - frequency(index) / (statistics.memories as f64 + PRIOR_MEMORIES);
+        let frequency = |index: usize| {
+            statistics
+                .document_frequencies
+                .get(index)
+                .copied()
+                .unwrap_or(0) as f64
+        };
+        let rarity =
+            |index: usize| 1.0 - frequency(index) / (statistics.memories as f64 + PRIOR_MEMORIES);
         let telling = |claim: &crate::query::Claim| {
-            let rarest = claim.proofs.iter().map(|(term, _)| rarity(*term)).fold(0.0, f64::max);
+            let rarest = claim
+                .proofs
+                .iter()
+                .map(|(term, _)| rarity(*term))
+                .fold(0.0, f64::max);
             ((1.0 - claim.commonness) * rarest).max(LEAST_TELLING)
         };
         let telling: Vec<f64> = plan.claims.iter().map(telling).collect();
         let indirect = |(index, term): (usize, &crate::query::QueryTerm)| {
             let everywhere = frequency(index) > EVERYWHERE * statistics.memories as f64;
-            if term.via == Via::Own || everywhere { 0.0 } else { INDIRECT * rarity(index) }
+            if term.via == Via::Own || everywhere {
+                0.0
+            } else {
+                INDIRECT * rarity(index)
+            }
         };
-        Judge { plan, total: telling.iter().sum(), telling, indirect: plan.terms.iter().enumerate().map(indirect).collect() }
+        Judge {
+            plan,
+            total: telling.iter().sum(),
+            telling,
+            indirect: plan.terms.iter().enumerate().map(indirect).collect(),
+        }
     }
 
     /// The evidence of a memory that holds the plan's terms so often, at least 0.0. A query without
@@ -57,17 +77,37 @@ impl<'a> Judge<'a> {
         let proof = |proofs: &[(usize, f64)]| {
             let matched = proofs.iter().filter(|(term, _)| frequencies[*term] > 0);
             let (whole, parts) = matched.fold((0.0_f64, 0.0), |(whole, parts), (_, share)| {
-                if *share >= 1.0 { (1.0, parts) } else { (whole, parts + share) }
+                if *share >= 1.0 {
+                    (1.0, parts)
+                } else {
+                    (whole, parts + share)
+                }
             });
             whole.max(parts)
         };
-        let proven: f64 = self.plan.claims.iter().zip(&self.telling).map(|(claim, telling)| telling * proof(&claim.proofs)).sum();
-        let indirect = self.indirect.iter().zip(frequencies).filter(|(_, frequency)| **frequency > 0).map(|(value, _)| *value).fold(0.0, f64::max);
+        let proven: f64 = self
+            .plan
+            .claims
+            .iter()
+            .zip(&self.telling)
+            .map(|(claim, telling)| telling * proof(&claim.proofs))
+            .sum();
+        let indirect = self
+            .indirect
+            .iter()
+            .zip(frequencies)
+            .filter(|(_, frequency)| **frequency > 0)
+            .map(|(value, _)| *value)
+            .fold(0.0, f64::max);
         if self.plan.claims.is_empty() && frequencies.iter().any(|frequency| *frequency > 0) {
             return indirect.max(SEARCH_FLOOR);
         }
         let covered = self.total > 0.0 && proven / self.total >= COVERED;
-        let evidence = if covered && proven >= PREFETCH_FLOOR_WHEN_COVERED { proven.max(PREFETCH_FLOOR) } else { proven };
+        let evidence = if covered && proven >= PREFETCH_FLOOR_WHEN_COVERED {
+            proven.max(PREFETCH_FLOOR)
+        } else {
+            proven
+        };
         evidence.max(indirect)
     }
 }

@@ -14,7 +14,12 @@ pub struct Factors {
 impl Factors {
     /// The score, multiplied in the order of the fields.
     pub fn product(&self) -> f64 {
-        self.similarity * self.decay * self.emotion * self.feedback * self.hot_topic * self.attention
+        self.similarity
+            * self.decay
+            * self.emotion
+            * self.feedback
+            * self.hot_topic
+            * self.attention
     }
 }
 

@@ -22,9 +22,21 @@ pub const NEIGHBOUR_REACH: i64 = NEIGHBOUR.len() as i64;
 pub fn similarities(plan: &Plan, retrieved: &Retrieved) -> Vec<Scored> {
     let scorer = Scorer::new(plan, &retrieved.statistics);
     let judge = Judge::new(plan, &retrieved.statistics);
-    let own: Vec<f64> = retrieved.candidates.iter().map(|candidate| scorer.score(&candidate.frequencies, candidate.memory.analysis.length)).collect();
-    let proven: Vec<f64> = retrieved.candidates.iter().map(|candidate| judge.evidence(&candidate.frequencies)).collect();
-    let turns = if plan.neighbours { turns(&retrieved.candidates, &own) } else { HashMap::new() };
+    let own: Vec<f64> = retrieved
+        .candidates
+        .iter()
+        .map(|candidate| scorer.score(&candidate.frequencies, candidate.memory.analysis.length))
+        .collect();
+    let proven: Vec<f64> = retrieved
+        .candidates
+        .iter()
+        .map(|candidate| judge.evidence(&candidate.frequencies))
+        .collect();
+    let turns = if plan.neighbours {
+        turns(&retrieved.candidates, &own)
+    } else {
+        HashMap::new()
+    };
     let mut scored = Vec::with_capacity(own.len());
     for (index, candidate) in retrieved.candidates.iter().enumerate() {
         let mut lexical = own[index];
@@ -34,14 +46,25 @@ pub fn similarities(plan: &Plan, retrieved: &Retrieved) -> Vec<Scored> {
             if own[lender] > 0.0 {
                 lexical += part * own[lender];
                 evidence = evidence.max(part * proven[lender]);
-                found_by.insert(Found { kind: FoundKind::Neighbour, detail: retrieved.candidates[lender].memory.id.to_string() });
+                found_by.insert(Found {
+                    kind: FoundKind::Neighbour,
+                    detail: retrieved.candidates[lender].memory.id.to_string(),
+                });
             }
         }
         if lexical > 0.0 {
-            scored.push(Scored { memory: candidate.memory.clone(), similarity: lexical, evidence, found_by: found_by.into_iter().collect() });
+            scored.push(Scored {
+                memory: candidate.memory.clone(),
+                similarity: lexical,
+                evidence,
+                found_by: found_by.into_iter().collect(),
+            });
         }
     }
-    let best = scored.iter().map(|candidate| candidate.similarity).fold(0.0, f64::max);
+    let best = scored
+        .iter()
+        .map(|candidate| candidate.similarity)
+        .fold(0.0, f64::max);
     for candidate in &mut scored {
         candidate.similarity /= best;
     }
@@ -52,7 +75,11 @@ pub fn similarities(plan: &Plan, retrieved: &Retrieved) -> Vec<Scored> {
 type Turn<'a> = (Option<&'a str>, &'a str, i64);
 
 fn turn(memory: &Memory) -> Option<Turn<'_>> {
-    Some((memory.agent.as_deref(), memory.place.session.as_deref()?, memory.place.turn?))
+    Some((
+        memory.agent.as_deref(),
+        memory.place.session.as_deref()?,
+        memory.place.turn?,
+    ))
 }
 
 /// The best candidate of each turn: a turn may hold several memories.
@@ -71,10 +98,14 @@ fn turns<'a>(candidates: &'a [Candidate], scores: &[f64]) -> HashMap<Turn<'a>, u
 
 /// The neighbours of a memory with the part of their score that they lend it.
 fn lenders(turns: &HashMap<Turn<'_>, usize>, memory: &Memory) -> Vec<(usize, f64)> {
-    let Some((agent, session, at)) = turn(memory) else { return Vec::new() };
+    let Some((agent, session, at)) = turn(memory) else {
+        return Vec::new();
+    };
     (1..=NEIGHBOUR_REACH)
         .zip(NEIGHBOUR)
-        .flat_map(|(distance, part)| [at.checked_sub(distance), at.checked_add(distance)].map(|at| (at, part)))
+        .flat_map(|(distance, part)| {
+            [at.checked_sub(distance), at.checked_add(distance)].map(|at| (at, part))
+        })
         .filter_map(|(at, part)| Some((*turns.get(&(agent, session, at?))?, part)))
         .collect()
 }
@@ -95,7 +126,10 @@ fn reasons(plan: &Plan, scorer: &Scorer, candidate: &Candidate) -> BTreeSet<Foun
                 Via::Cooccurrence => FoundKind::Cooccurrence,
                 Via::Tag => FoundKind::Tag,
             };
-            Found { kind, detail: term.detail.clone() }
+            Found {
+                kind,
+                detail: term.detail.clone(),
+            }
         })
         .collect()
 }

@@ -18,7 +18,10 @@ pub fn keep_distinct(ranked: Vec<Hit>, limit: usize) -> Vec<Hit> {
         if kept.len() == limit {
             break;
         }
-        if !kept.iter().any(|better| says_the_same(&better.memory, &hit.memory)) {
+        if !kept
+            .iter()
+            .any(|better| says_the_same(&better.memory, &hit.memory))
+        {
             kept.push(hit);
         }
     }

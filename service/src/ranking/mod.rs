@@ -106,7 +106,12 @@ impl Hit {
 }
 
 /// Applies the six factors and sorts: best score first, then the newer, then by id.
-pub fn rank(scored: Vec<Scored>, signals: &Signals, weights: &Weights, now: DateTime<Utc>) -> Vec<Hit> {
+pub fn rank(
+    scored: Vec<Scored>,
+    signals: &Signals,
+    weights: &Weights,
+    now: DateTime<Utc>,
+) -> Vec<Hit> {
     let mut hits: Vec<Hit> = scored
         .into_iter()
         .map(|candidate| Hit {
@@ -118,7 +123,11 @@ pub fn rank(scored: Vec<Scored>, signals: &Signals, weights: &Weights, now: Date
         .collect();
     hits.sort_by(|left, right| {
         let newest_first = right.memory.created_at.cmp(&left.memory.created_at);
-        right.score().total_cmp(&left.score()).then(newest_first).then_with(|| left.memory.id.cmp(&right.memory.id))
+        right
+            .score()
+            .total_cmp(&left.score())
+            .then(newest_first)
+            .then_with(|| left.memory.id.cmp(&right.memory.id))
     });
     hits
 }

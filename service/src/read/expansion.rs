@@ -25,21 +25,39 @@ pub struct Expansions {
 ///
 /// # Errors
 /// When the store fails.
-pub async fn expand(app: &App, scope: &Scope, analysis: &QueryAnalysis, signals: &Signals) -> Result<Expansions, StoreError> {
+pub async fn expand(
+    app: &App,
+    scope: &Scope,
+    analysis: &QueryAnalysis,
+    signals: &Signals,
+) -> Result<Expansions, StoreError> {
     let mut said: HashSet<String> = analysis.words.iter().cloned().collect();
     said.extend(analysis.entities.iter().map(|entity| fold(entity)));
     let mut expansions = Expansions::default();
     let telling = analysis.concepts.iter().filter(|concept| !concept.stop);
-    for concept in telling.filter(|concept| signals.synonyms.contains_key(&concept.text)).take(MOST_EXPANDED) {
+    for concept in telling
+        .filter(|concept| signals.synonyms.contains_key(&concept.text))
+        .take(MOST_EXPANDED)
+    {
         for synonym in &signals.synonyms[&concept.text] {
             if said.insert(synonym.clone()) {
-                expansions.synonyms.push((synonym.clone(), concept.text.clone()));
+                expansions
+                    .synonyms
+                    .push((synonym.clone(), concept.text.clone()));
             }
         }
     }
     let settings = &app.settings;
     for entity in analysis.entities.iter().take(MOST_EXPANDED) {
-        let related = app.store.related_entities(scope, entity, settings.entity_cooc_top_n, settings.entity_cooc_min_count).await?;
+        let related = app
+            .store
+            .related_entities(
+                scope,
+                entity,
+                settings.entity_cooc_top_n,
+                settings.entity_cooc_min_count,
+            )
+            .await?;
         for (other, _) in related {
             if said.insert(fold(&other)) {
                 expansions.cooccurring.push((other, entity.clone()));

@@ -30,7 +30,10 @@ pub fn message(message: &str, settings: &Settings) -> Option<Skipped> {
 /// A message as skip patterns compare it: folded, without trailing punctuation and white space.
 pub fn pattern(message: &str) -> String {
     let folded = fold(&normalise(message));
-    folded.trim().trim_end_matches(|c: char| !c.is_alphanumeric()).to_owned()
+    folded
+        .trim()
+        .trim_end_matches(|c: char| !c.is_alphanumeric())
+        .to_owned()
 }
 
 #[cfg(test)]
@@ -38,7 +41,10 @@ mod tests {
     use super::*;
 
     fn check(text: &str, expected: Option<Skipped>) {
-        let settings = Settings { skip_patterns: ["ok", "好的"].map(str::to_owned).into(), ..Settings::default() };
+        let settings = Settings {
+            skip_patterns: ["ok", "好的"].map(str::to_owned).into(),
+            ..Settings::default()
+        };
         assert_eq!(message(text, &settings), expected, "{text}");
     }
 

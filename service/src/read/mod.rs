@@ -96,7 +96,12 @@ pub struct Explanation {
 ///
 /// # Errors
 /// When the store fails.
-pub async fn search(app: &App, scope: &Scope, request: &Request, now: DateTime<Utc>) -> Result<Answer, Error> {
+pub async fn search(
+    app: &App,
+    scope: &Scope,
+    request: &Request,
+    now: DateTime<Utc>,
+) -> Result<Answer, Error> {
     if let Some(skipped) = gates::query(&request.query) {
         return Ok(skip(skipped));
     }
@@ -108,7 +113,12 @@ pub async fn search(app: &App, scope: &Scope, request: &Request, now: DateTime<U
 ///
 /// # Errors
 /// When the store fails.
-pub async fn prefetch(app: &App, scope: &Scope, request: &Request, now: DateTime<Utc>) -> Result<Answer, Error> {
+pub async fn prefetch(
+    app: &App,
+    scope: &Scope,
+    request: &Request,
+    now: DateTime<Utc>,
+) -> Result<Answer, Error> {
     if let Some(skipped) = gates::message(&request.query, &app.settings) {
         return Ok(skip(skipped));
     }
@@ -116,58 +126,113 @@ pub async fn prefetch(app: &App, scope: &Scope, request: &Request, now: DateTime
 }
 
 /// The line that both reads share, from the query to the answer.
-async fn find(app: &App, scope: &Scope, request: &Request, floor: f64, now: DateTime<Utc>) -> Result<Answer, Error> {
+async fn find(
+    app: &App,
+    scope: &Scope,
+    request: &Request,
+    floor: f64,
+    now: DateTime<Utc>,
+) -> Result<Answer, Error> {
     let signals = app.signals(scope, now).await?;
     let analysis = app.analyser.query(&request.query);
     let expansions = expansion::expand(app, scope, &analysis, &signals).await?;
-    let plan = plan::plan(&analysis, &expansions, &request.filters, &app.settings, app.switches);
+    let plan = plan::plan(
+        &analysis,
+        &expansions,
+        &request.filters,
+        &app.settings,
+        app.switches,
+    );
     let retrieved = app.store.retrieve(scope, &plan, now).await?;
     if retrieved.lock.is_some() {
         return Ok(skip(Skipped::WorkflowLock));
     }
     let scored = fusion::similarities(&plan, &retrieved);
     let ranked = rank(scored, &signals, &app.weights(), now);
-    let (passed, below): (Vec<Hit>, Vec<Hit>) = ranked.into_iter().partition(|hit| match request.min_score {
-        Some(least) => hit.score() >= least,
-        None => hit.evidence >= floor || !app.switches.floor,
-    });
+    let (passed, below): (Vec<Hit>, Vec<Hit>) =
+        ranked.into_iter().partition(|hit| match request.min_score {
+            Some(least) => hit.score() >= least,
+            None => hit.evidence >= floor || !app.switches.floor,
+        });
     let below_floor = below.len();
     let explanation = explain(app, scope, request, &passed, &below, now).await?;
-    let hits = match request.min_score {
-        Some(least) if least <= 0.0 => passed.into_iter().take(request.top_k).collect(),
-        _ => identical::keep_distinct(passed, request.top_k),
-    };
-    let empty = hits.is_empty().then_some(match (below_floor, retrieved.hidden) {
-        (1.., _) => Empty::BelowFloor,
-        (0, true) => Empty::Filtered,
-        (0, false) => Empty::NoMatch,
-    });
-    Ok(Answer { hits, skipped: None, empty, below_floor, explanation })
+    let hits = identical::keep_distinct(passed, request.top_k);
+    let empty = hits
+        .is_empty()
+        .then_some(match (below_floor, retrieved.hidden) {
+            (1.., _) => Empty::BelowFloor,
+            (0, true) => Empty::Filtered,
+            (0, false) => Empty::NoMatch,
+        });
+    Ok(Answer {
+        hits,
+        skipped: None,
+        empty,
+        below_floor,
+        explanation,
+    })
 }
 
 fn skip(skipped: Skipped) -> Answer {
-    Answer { skipped: Some(skipped), empty: Some(Empty::Skipped), ..Answer::default() }
+    Answer {
+        skipped: Some(skipped),
+        empty: Some(Empty::Skipped),
+        ..Answer::default()
+    }
 }
 
 /// Tells what became of the memory that the request asks about. One outside the scope is not found,
 /// and nothing more is said of it.
-async fn explain(app: &App, scope: &Scope, request: &Request, passed: &[Hit], below: &[Hit], now: DateTime<Utc>) -> Result<Option<Explanation>, Error> {
-    let Some(reference) = &request.explain else { return Ok(None) };
-    let unranked = |id: &str, reason: &str| Explanation { id: id.to_owned(), rank: None, reason: reason.to_owned(), hit: None };
+async fn explain(
+    app: &App,
+    scope: &Scope,
+    request: &Request,
+    passed: &[Hit],
+    below: &[Hit],
+    now: DateTime<Utc>,
+) -> Result<Option<Explanation>, Error> {
+    let Some(reference) = &request.explain else {
+        return Ok(None);
+    };
+    let unranked = |id: &str, reason: &str| Explanation {
+        id: id.to_owned(),
+        rank: None,
+        reason: reason.to_owned(),
+        hit: None,
+    };
     let id = match crate::write::resolve(app, scope, reference).await {
         Ok(id) => id,
-        Err(Error::NotFound(_) | Error::Ambiguous { .. }) => return Ok(Some(unranked(reference, "not_found"))),
+        Err(Error::NotFound(_) | Error::Ambiguous { .. }) => {
+            return Ok(Some(unranked(reference, "not_found")));
+        }
         Err(error) => return Err(error),
     };
     if let Some(index) = passed.iter().position(|hit| hit.memory.id == id) {
-        let reason = if index < request.top_k { "returned" } else { "below_top_k" };
+        let reason = if index < request.top_k {
+            "returned"
+        } else {
+            "below_top_k"
+        };
         let hit = Some(passed[index].clone());
-        return Ok(Some(Explanation { id: id.to_string(), rank: Some(index + 1), reason: reason.to_owned(), hit }));
+        return Ok(Some(Explanation {
+            id: id.to_string(),
+            rank: Some(index + 1),
+            reason: reason.to_owned(),
+            hit,
+        }));
     }
     if let Some(hit) = below.iter().find(|hit| hit.memory.id == id) {
-        return Ok(Some(Explanation { hit: Some(hit.clone()), ..unranked(id.as_str(), "below_floor") }));
+        return Ok(Some(Explanation {
+            hit: Some(hit.clone()),
+            ..unranked(id.as_str(), "below_floor")
+        }));
     }
     let memory = app.store.get(scope, &id).await?;
-    let reason = memory.map_or("not_found", |memory| request.filters.refusal(&memory, now).unwrap_or("not_matched"));
+    let reason = memory.map_or("not_found", |memory| {
+        request
+            .filters
+            .refusal(&memory, now)
+            .unwrap_or("not_matched")
+    });
     Ok(Some(unranked(id.as_str(), reason)))
 }

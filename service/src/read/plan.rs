@@ -21,19 +21,35 @@ const SYNONYM: f64 = 0.5;
 const COOCCURRENCE: f64 = 0.2;
 
 /// Plans a query.
-pub fn plan(analysis: &QueryAnalysis, expansions: &Expansions, filters: &Filters, settings: &Settings, switches: Switches) -> Plan {
+pub fn plan(
+    analysis: &QueryAnalysis,
+    expansions: &Expansions,
+    filters: &Filters,
+    settings: &Settings,
+    switches: Switches,
+) -> Plan {
     let mut builder = Builder::default();
     let telling = |concept: &&Concept| !concept.stop;
     if analysis.concepts.iter().any(|concept| telling(&concept)) {
-        analysis.concepts.iter().filter(telling).for_each(|concept| builder.concept(concept));
+        analysis
+            .concepts
+            .iter()
+            .filter(telling)
+            .for_each(|concept| builder.concept(concept));
     } else {
         // Stop words decide no match beside others, but a query of nothing else has only them.
-        analysis.concepts.iter().for_each(|concept| builder.stop_words(concept));
+        analysis
+            .concepts
+            .iter()
+            .for_each(|concept| builder.stop_words(concept));
     }
     if switches.dates {
         for date in &analysis.dates {
             let index = builder.add(date.term.clone(), DATE, Via::Own, &date.words, false);
-            builder.claims.push(Claim { proofs: vec![(index, 1.0)], commonness: date.commonness });
+            builder.claims.push(Claim {
+                proofs: vec![(index, 1.0)],
+                commonness: date.commonness,
+            });
         }
     }
     for entity in &analysis.entities {
@@ -43,10 +59,22 @@ pub fn plan(analysis: &QueryAnalysis, expansions: &Expansions, filters: &Filters
         builder.add(tag_term(&concept.text), TAG, Via::Tag, &concept.text, false);
     }
     for (synonym, word) in &expansions.synonyms {
-        builder.add(key_term(synonym), SYNONYM, Via::Synonym, &format!("{synonym} for {word}"), true);
+        builder.add(
+            key_term(synonym),
+            SYNONYM,
+            Via::Synonym,
+            &format!("{synonym} for {word}"),
+            true,
+        );
     }
     for (other, entity) in &expansions.cooccurring {
-        builder.add(entity_term(other), COOCCURRENCE, Via::Cooccurrence, &format!("{other} with {entity}"), false);
+        builder.add(
+            entity_term(other),
+            COOCCURRENCE,
+            Via::Cooccurrence,
+            &format!("{other} with {entity}"),
+            false,
+        );
     }
     Plan {
         terms: builder.terms,
@@ -70,7 +98,13 @@ impl Builder {
         let index = *self.indices.entry(term.clone()).or_insert(self.terms.len());
         match self.terms.get_mut(index) {
             Some(there) => there.weight = there.weight.max(weight),
-            None => self.terms.push(QueryTerm { term, weight, via, detail: detail.to_owned(), by_length }),
+            None => self.terms.push(QueryTerm {
+                term,
+                weight,
+                via,
+                detail: detail.to_owned(),
+                by_length,
+            }),
         }
         index
     }
@@ -78,17 +112,20 @@ impl Builder {
     fn concept(&mut self, concept: &Concept) {
         let mut proofs = Vec::with_capacity(concept.terms.len());
         for part in &concept.terms {
-            let index = self.add(part.term.clone(), part.weight, Via::Own, &concept.text, true);
+            let index = self.add(part.term.clone(), part.weight, Via::Own, &part.text, true);
             proofs.push((index, part.share));
         }
         if proofs.iter().any(|(_, share)| *share > 0.0) {
-            self.claims.push(Claim { proofs, commonness: concept.commonness });
+            self.claims.push(Claim {
+                proofs,
+                commonness: concept.commonness,
+            });
         }
     }
 
     fn stop_words(&mut self, concept: &Concept) {
         for part in &concept.terms {
-            self.add(part.term.clone(), part.weight, Via::Own, &concept.text, true);
+            self.add(part.term.clone(), part.weight, Via::Own, &part.text, true);
         }
     }
 }

@@ -17,9 +17,14 @@ pub enum StoreError {
     ReadOnly(#[source] Source),
     /// What is stored cannot be understood.
     #[error("the store is damaged: {what}")]
-    Corrupt { what: String, source: Option<Source> },
+    Corrupt {
+        what: String,
+        source: Option<Source>,
+    },
     /// Made by a newer version of Keepsake.
-    #[error("the store has schema version {found}, this binary knows versions up to {supported}\nhint: upgrade keepsake, or use another data folder")]
+    #[error(
+        "the store has schema version {found}, this binary knows versions up to {supported}\nhint: upgrade keepsake, or use another data folder"
+    )]
     Version { found: i64, supported: i64 },
     /// The file is something else.
     #[error("`{path}` is not a Keepsake store\nhint: choose another data folder")]

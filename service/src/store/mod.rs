@@ -24,7 +24,10 @@ pub use error::StoreError;
 pub enum Added {
     Created(Memory),
     /// The same content was there; `revived` is its former state if it was hidden.
-    Reinforced { memory: Memory, revived: Option<State> },
+    Reinforced {
+        memory: Memory,
+        revived: Option<State>,
+    },
     /// The same content was there and had been corrected; nothing was written.
     Corrected(MemoryId),
     /// The memory to supersede is not there; nothing was written.
@@ -34,6 +37,10 @@ pub enum Added {
 }
 
 /// What became of a memory that was to be edited.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "it lives for one call, and nearly always holds the memory"
+)]
 #[derive(Debug, Clone, PartialEq)]
 pub enum Edited {
     Done(Memory),
@@ -88,7 +95,12 @@ pub trait MemoryStore: Send + Sync {
     /// Adds memories in one transaction, each with its own outcome, in order. The same content again
     /// (namespace, agent, place) is not a second memory: it is reinforced, revived if it was expired,
     /// superseded or trashed, and stays hidden if it was consumed.
-    async fn add(&self, scope: &Scope, memories: Vec<NewMemory>, now: DateTime<Utc>) -> Result<Vec<Added>, StoreError>;
+    async fn add(
+        &self,
+        scope: &Scope,
+        memories: Vec<NewMemory>,
+        now: DateTime<Utc>,
+    ) -> Result<Vec<Added>, StoreError>;
 
     /// Puts memories back as they were exported, in one transaction. An upsert by id; it never
     /// reinforces, and an older `updated_at` never overwrites a newer one. Each comes with the attention
@@ -100,25 +112,60 @@ pub trait MemoryStore: Send + Sync {
     /// Finds the memory that an id, or a prefix of at least six characters, stands for.
     async fn resolve(&self, scope: &Scope, reference: &str) -> Result<Resolved, StoreError>;
 
-    async fn edit(&self, scope: &Scope, id: &MemoryId, edit: Edit, now: DateTime<Utc>) -> Result<Edited, StoreError>;
+    async fn edit(
+        &self,
+        scope: &Scope,
+        id: &MemoryId,
+        edit: Edit,
+        now: DateTime<Utc>,
+    ) -> Result<Edited, StoreError>;
 
     /// Moves a memory to the trash; one that is there stays there.
-    async fn trash(&self, scope: &Scope, id: &MemoryId, now: DateTime<Utc>) -> Result<Option<Memory>, StoreError>;
+    async fn trash(
+        &self,
+        scope: &Scope,
+        id: &MemoryId,
+        now: DateTime<Utc>,
+    ) -> Result<Option<Memory>, StoreError>;
 
     /// Takes a memory out of the trash, or back from its consolidation.
-    async fn restore(&self, scope: &Scope, id: &MemoryId, now: DateTime<Utc>) -> Result<Option<Memory>, StoreError>;
+    async fn restore(
+        &self,
+        scope: &Scope,
+        id: &MemoryId,
+        now: DateTime<Utc>,
+    ) -> Result<Option<Memory>, StoreError>;
 
     /// Deletes a memory for good; whether there was one.
     async fn purge(&self, scope: &Scope, id: &MemoryId) -> Result<bool, StoreError>;
 
     /// Adds to the feedback of a memory; its new sum.
-    async fn give_feedback(&self, scope: &Scope, id: &MemoryId, change: f64, now: DateTime<Utc>) -> Result<Option<f64>, StoreError>;
+    async fn give_feedback(
+        &self,
+        scope: &Scope,
+        id: &MemoryId,
+        change: f64,
+        now: DateTime<Utc>,
+    ) -> Result<Option<f64>, StoreError>;
 
     /// Marks a memory as wrong (`true`), so that it is never shown again, or takes that back.
-    async fn correct(&self, scope: &Scope, id: &MemoryId, wrong: bool, now: DateTime<Utc>) -> Result<Option<Memory>, StoreError>;
+    async fn correct(
+        &self,
+        scope: &Scope,
+        id: &MemoryId,
+        wrong: bool,
+        now: DateTime<Utc>,
+    ) -> Result<Option<Memory>, StoreError>;
 
     /// Newest created first, then by id; at most `limit`.
-    async fn list(&self, scope: &Scope, filters: &ListFilters, after: Option<&Cursor>, limit: usize, now: DateTime<Utc>) -> Result<Vec<Memory>, StoreError>;
+    async fn list(
+        &self,
+        scope: &Scope,
+        filters: &ListFilters,
+        after: Option<&Cursor>,
+        limit: usize,
+        now: DateTime<Utc>,
+    ) -> Result<Vec<Memory>, StoreError>;
 }
 
 /// Finding candidates for a query.
@@ -127,7 +174,12 @@ pub trait Retriever: Send + Sync {
     /// The plan's `pool` best memories by `ranking::bm25` among those that scope and filters admit,
     /// then their neighbours in conversation, with the statistics to score them and the state of the
     /// workflow lock, all of one moment. While the lock holds nothing is searched.
-    async fn retrieve(&self, scope: &Scope, plan: &Plan, now: DateTime<Utc>) -> Result<Retrieved, StoreError>;
+    async fn retrieve(
+        &self,
+        scope: &Scope,
+        plan: &Plan,
+        now: DateTime<Utc>,
+    ) -> Result<Retrieved, StoreError>;
 }
 
 /// A memory in the history of an entity.
@@ -156,14 +208,30 @@ pub trait SignalStore: Send + Sync {
     async fn signals_version(&self) -> Result<i64, StoreError>;
 
     /// Every topic of the scope, summed over the days from `since` on, in no particular order.
-    async fn topics(&self, scope: &Scope, since: Option<NaiveDate>) -> Result<Vec<Topic>, StoreError>;
+    async fn topics(
+        &self,
+        scope: &Scope,
+        since: Option<NaiveDate>,
+    ) -> Result<Vec<Topic>, StoreError>;
 
     /// Entities that occur in the same memories as `entity`, without case: at most `limit`, with a
     /// count of at least `least`, the most frequent first, then by name.
-    async fn related_entities(&self, scope: &Scope, entity: &str, limit: usize, least: u64) -> Result<Vec<(String, u64)>, StoreError>;
+    async fn related_entities(
+        &self,
+        scope: &Scope,
+        entity: &str,
+        limit: usize,
+        least: u64,
+    ) -> Result<Vec<(String, u64)>, StoreError>;
 
     /// Memories that name the entity, without case, but for trashed and corrected ones: newest first.
-    async fn entity_timeline(&self, scope: &Scope, entity: &str, limit: usize, now: DateTime<Utc>) -> Result<Vec<TimelineEntry>, StoreError>;
+    async fn entity_timeline(
+        &self,
+        scope: &Scope,
+        entity: &str,
+        limit: usize,
+        now: DateTime<Utc>,
+    ) -> Result<Vec<TimelineEntry>, StoreError>;
 
     async fn synonyms(&self, namespace: &str) -> Result<Vec<Synonyms>, StoreError>;
 
@@ -200,7 +268,8 @@ pub trait ControlStore: Send + Sync {
 #[async_trait]
 pub trait ScanStore: Send + Sync {
     /// Every memory of every namespace and state, in the order of ids: at most `limit` behind `after`.
-    async fn scan(&self, after: Option<&MemoryId>, limit: usize) -> Result<Vec<Memory>, StoreError>;
+    async fn scan(&self, after: Option<&MemoryId>, limit: usize)
+    -> Result<Vec<Memory>, StoreError>;
 }
 
 /// Everything that Keepsake asks of a store.

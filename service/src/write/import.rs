@@ -16,5 +16,8 @@ pub async fn import(app: &App, memories: Vec<Memory>) -> Result<Vec<Imported>, E
         let attention = attention_gained(&memory.analysis.emotion, &app.settings);
         (memory, attention)
     };
-    Ok(app.store.import(memories.into_iter().map(with_attention).collect()).await?)
+    Ok(app
+        .store
+        .import(memories.into_iter().map(with_attention).collect())
+        .await?)
 }

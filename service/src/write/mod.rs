@@ -47,7 +47,12 @@ pub struct Stored {
 ///
 /// # Errors
 /// When the draft is invalid, its content was corrected, or the store fails.
-pub async fn add(app: &App, scope: &Scope, draft: Draft, now: DateTime<Utc>) -> Result<Stored, Error> {
+pub async fn add(
+    app: &App,
+    scope: &Scope,
+    draft: Draft,
+    now: DateTime<Utc>,
+) -> Result<Stored, Error> {
     let mut stored = add_all(app, scope, vec![draft], now).await?;
     stored.pop().expect("one draft gives one result")
 }
@@ -56,7 +61,12 @@ pub async fn add(app: &App, scope: &Scope, draft: Draft, now: DateTime<Utc>) -> 
 ///
 /// # Errors
 /// When the store fails; what is wrong with one draft is in its own result.
-pub async fn add_all(app: &App, scope: &Scope, drafts: Vec<Draft>, now: DateTime<Utc>) -> Result<Vec<Result<Stored, Error>>, Error> {
+pub async fn add_all(
+    app: &App,
+    scope: &Scope,
+    drafts: Vec<Draft>,
+    now: DateTime<Utc>,
+) -> Result<Vec<Result<Stored, Error>>, Error> {
     let mut results: Vec<Result<Option<Stored>, Error>> = Vec::with_capacity(drafts.len());
     let mut accepted = Vec::new();
     for draft in drafts {
@@ -74,8 +84,14 @@ pub async fn add_all(app: &App, scope: &Scope, drafts: Vec<Draft>, now: DateTime
 }
 
 /// Checks a draft and analyses its content.
-async fn prepare(app: &App, scope: &Scope, draft: Draft, now: DateTime<Utc>) -> Result<NewMemory, Error> {
-    let (content, details) = validate::draft(draft.content, draft.details, &draft.place, &app.settings)?;
+async fn prepare(
+    app: &App,
+    scope: &Scope,
+    draft: Draft,
+    now: DateTime<Utc>,
+) -> Result<NewMemory, Error> {
+    let (content, details) =
+        validate::draft(draft.content, draft.details, &draft.place, &app.settings)?;
     let analysis = app.analyser.content(&content);
     let supersedes = match draft.supersedes {
         Some(reference) => Some(resolve(app, scope, &reference).await?),
@@ -96,12 +112,23 @@ async fn prepare(app: &App, scope: &Scope, draft: Draft, now: DateTime<Utc>) -> 
 
 fn stored(added: Added) -> Result<Stored, Error> {
     match added {
-        Added::Created(memory) => Ok(Stored { memory, reinforced: false, revived: None }),
-        Added::Reinforced { memory, revived } => Ok(Stored { memory, reinforced: true, revived }),
+        Added::Created(memory) => Ok(Stored {
+            memory,
+            reinforced: false,
+            revived: None,
+        }),
+        Added::Reinforced { memory, revived } => Ok(Stored {
+            memory,
+            reinforced: true,
+            revived,
+        }),
         Added::Corrected(id) => Err(Error::Corrected(id)),
         Added::NothingToSupersede(id) => Err(Error::NotFound(id.to_string())),
         // 80 random bits were drawn twice.
-        Added::IdTaken => Err(Error::invalid("id", "the new id is taken, please try again")),
+        Added::IdTaken => Err(Error::invalid(
+            "id",
+            "the new id is taken, please try again",
+        )),
     }
 }
 
@@ -118,7 +145,10 @@ pub async fn resolve(app: &App, scope: &Scope, reference: &str) -> Result<Memory
     match app.store.resolve(scope, reference).await? {
         Resolved::One(id) => Ok(id),
         Resolved::None => Err(Error::NotFound(reference.to_owned())),
-        Resolved::Ambiguous(candidates) => Err(Error::Ambiguous { reference: reference.to_owned(), candidates }),
+        Resolved::Ambiguous(candidates) => Err(Error::Ambiguous {
+            reference: reference.to_owned(),
+            candidates,
+        }),
     }
 }
 
@@ -126,9 +156,17 @@ pub async fn resolve(app: &App, scope: &Scope, reference: &str) -> Result<Memory
 ///
 /// # Errors
 /// When a value is invalid, there is no such memory, another has the content, or the store fails.
-pub async fn edit(app: &App, scope: &Scope, reference: &str, content: Option<String>, mut edit: Edit, now: DateTime<Utc>) -> Result<Memory, Error> {
+pub async fn edit(
+    app: &App,
+    scope: &Scope,
+    reference: &str,
+    content: Option<String>,
+    mut edit: Edit,
+    now: DateTime<Utc>,
+) -> Result<Memory, Error> {
     if let Some(content) = content {
-        let content = validate::content(content, &app.settings).map_err(|error| Error::Invalid(vec![error]))?;
+        let content = validate::content(content, &app.settings)
+            .map_err(|error| Error::Invalid(vec![error]))?;
         let analysis = app.analyser.content(&content);
         edit.content = Some((content, analysis));
     }
@@ -149,18 +187,34 @@ pub async fn edit(app: &App, scope: &Scope, reference: &str, content: Option<Str
 ///
 /// # Errors
 /// When there is no such memory or the store fails.
-pub async fn feedback(app: &App, scope: &Scope, reference: &str, useful: bool, now: DateTime<Utc>) -> Result<(MemoryId, f64), Error> {
+pub async fn feedback(
+    app: &App,
+    scope: &Scope,
+    reference: &str,
+    useful: bool,
+    now: DateTime<Utc>,
+) -> Result<(MemoryId, f64), Error> {
     let id = resolve(app, scope, reference).await?;
     let change = if useful { USEFUL } else { USELESS };
     let sum = app.store.give_feedback(scope, &id, change, now).await?;
-    sum.map(|sum| (id, sum)).ok_or_else(|| Error::NotFound(reference.to_owned()))
+    sum.map(|sum| (id, sum))
+        .ok_or_else(|| Error::NotFound(reference.to_owned()))
 }
 
 /// Marks a memory as wrong, so that it is never shown again, or takes that back.
 ///
 /// # Errors
 /// When there is no such memory or the store fails.
-pub async fn correct(app: &App, scope: &Scope, reference: &str, wrong: bool, now: DateTime<Utc>) -> Result<Memory, Error> {
+pub async fn correct(
+    app: &App,
+    scope: &Scope,
+    reference: &str,
+    wrong: bool,
+    now: DateTime<Utc>,
+) -> Result<Memory, Error> {
     let id = resolve(app, scope, reference).await?;
-    app.store.correct(scope, &id, wrong, now).await?.ok_or_else(|| Error::NotFound(reference.to_owned()))
+    app.store
+        .correct(scope, &id, wrong, now)
+        .await?
+        .ok_or_else(|| Error::NotFound(reference.to_owned()))
 }

@@ -17,11 +17,20 @@ const MAX_TAGS: usize = 64;
 ///
 /// # Errors
 /// [`Error::Invalid`] with each wrong field.
-pub fn draft(content: String, mut details: Details, place: &Place, settings: &Settings) -> Result<(String, Details), Error> {
+pub fn draft(
+    content: String,
+    mut details: Details,
+    place: &Place,
+    settings: &Settings,
+) -> Result<(String, Details), Error> {
     let mut errors = Vec::new();
     let mut keep = |error: FieldError| errors.push(error);
-    let content = self::content(content, settings).map_err(&mut keep).unwrap_or_default();
-    let (tags, shared) = tags(std::mem::take(&mut details.tags)).map_err(&mut keep).unwrap_or_default();
+    let content = self::content(content, settings)
+        .map_err(&mut keep)
+        .unwrap_or_default();
+    let (tags, shared) = tags(std::mem::take(&mut details.tags))
+        .map_err(&mut keep)
+        .unwrap_or_default();
     details.tags = tags;
     details.shared |= shared;
     for (field, value) in [
@@ -36,9 +45,16 @@ pub fn draft(content: String, mut details: Details, place: &Place, settings: &Se
         }
     }
     if place.turn.is_some() && place.session.is_none() {
-        errors.push(FieldError::new("turn", "belongs to a session, but no `session` is given"));
+        errors.push(FieldError::new(
+            "turn",
+            "belongs to a session, but no `session` is given",
+        ));
     }
-    if errors.is_empty() { Ok((content, details)) } else { Err(Error::Invalid(errors)) }
+    if errors.is_empty() {
+        Ok((content, details))
+    } else {
+        Err(Error::Invalid(errors))
+    }
 }
 
 /// Checks a content: not blank, not too long. It is stored exactly as given.
@@ -50,7 +66,13 @@ pub fn content(content: String, settings: &Settings) -> Result<String, FieldErro
     if content.trim().is_empty() {
         Err(FieldError::new("content", "must not be blank"))
     } else if length > settings.max_content_chars {
-        Err(FieldError::new("content", format!("has {length} characters, at most {} are allowed", settings.max_content_chars)))
+        Err(FieldError::new(
+            "content",
+            format!(
+                "has {length} characters, at most {} are allowed",
+                settings.max_content_chars
+            ),
+        ))
     } else {
         Ok(content)
     }
@@ -62,13 +84,19 @@ pub fn content(content: String, settings: &Settings) -> Result<String, FieldErro
 /// The wrong field.
 pub fn tags(tags: Vec<String>) -> Result<(Vec<String>, bool), FieldError> {
     if tags.len() > MAX_TAGS {
-        return Err(FieldError::new("tags", format!("has {} tags, at most {MAX_TAGS} are allowed", tags.len())));
+        return Err(FieldError::new(
+            "tags",
+            format!("has {} tags, at most {MAX_TAGS} are allowed", tags.len()),
+        ));
     }
     let mut unique: Vec<String> = Vec::with_capacity(tags.len());
     for tag in tags {
         name("tags", &tag)?;
         if tag.starts_with(RESERVED_TAG_PREFIX) {
-            return Err(FieldError::new("tags", format!("`{tag}` is reserved: no tag may begin with `{RESERVED_TAG_PREFIX}`")));
+            return Err(FieldError::new(
+                "tags",
+                format!("`{tag}` is reserved: no tag may begin with `{RESERVED_TAG_PREFIX}`"),
+            ));
         }
         if !unique.contains(&tag) {
             unique.push(tag);
@@ -83,7 +111,10 @@ fn name(field: &str, value: &str) -> Result<(), FieldError> {
     if value.trim().is_empty() {
         Err(FieldError::new(field, "must not be blank"))
     } else if value.chars().count() > MAX_NAME_CHARS {
-        Err(FieldError::new(field, format!("is longer than {MAX_NAME_CHARS} characters")))
+        Err(FieldError::new(
+            field,
+            format!("is longer than {MAX_NAME_CHARS} characters"),
+        ))
     } else {
         Ok(())
     }

@@ -138,7 +138,7 @@ mod tests {
         check("他/r 不是/c 很/zg 开心/v", Negative);
         check("我/r 不/d 开心/v ， 但是/c 很/zg 爱/v 你/r", Neutral);
         check("太/d 糟糕/a 了/ul", StrongNegative);
-        check("灿烂/a 的/uj 阳光/nr", Positive);
+        check("灿烂/a 的/uj 阳光/nr", Neutral);
         check("这/r 不/d 难/a", Positive);
         check("不好意思/l ， 我/r 迟到/v 了/ul", Neutral);
         check("天气/n 好/a 热/a", Neutral);

@@ -5,10 +5,10 @@
 
 use std::sync::LazyLock;
 
-use rustc_hash::FxHashSet;
 use super::super::token::{Token, TokenKind};
 use super::super::word_lists;
 use super::{Found, Text};
+use rustc_hash::FxHashSet;
 
 const WORDS: &str = include_str!("../data/chinese_names.txt");
 

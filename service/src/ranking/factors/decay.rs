@@ -9,7 +9,9 @@ const SECONDS_A_DAY: f64 = 86_400.0;
 /// `max(2^(-age_days / half_days), floor) ^ influence`, above 0.0 to 1.0; the future has age 0.
 pub fn factor(told_at: DateTime<Utc>, now: DateTime<Utc>, weights: &Weights) -> f64 {
     let age_days = (now - told_at).num_seconds().max(0) as f64 / SECONDS_A_DAY;
-    let decay = (-age_days / weights.decay_half_days).exp2().max(weights.decay_floor);
+    let decay = (-age_days / weights.decay_half_days)
+        .exp2()
+        .max(weights.decay_floor);
     super::damped(decay, weights)
 }
 
@@ -21,7 +23,11 @@ mod tests {
 
     fn check(age_days: i64, expected: f64) {
         let now = DateTime::from_timestamp(1_700_000_000, 0).expect("a valid time");
-        let weights = Weights { factor_influence: 1.0, decay_floor: 0.3, ..Weights::default() };
+        let weights = Weights {
+            factor_influence: 1.0,
+            decay_floor: 0.3,
+            ..Weights::default()
+        };
         let found = factor(now - TimeDelta::days(age_days), now, &weights);
         assert!((found - expected).abs() < 1e-12, "{age_days} days: {found}");
     }

@@ -23,8 +23,19 @@ mod tests {
     #[test]
     fn feedback_has_its_full_effect_at_three() {
         let weights = Weights::default();
-        for (feedback, expected) in [(0.0, 1.0), (1.0, 1.1), (3.0, 1.3), (9.0, 1.3), (-2.0, 2.0 / 3.0), (-3.0, 0.5), (-8.0, 0.5)] {
-            assert!((factor(feedback, &weights) - expected).abs() < 1e-12, "{feedback}");
+        for (feedback, expected) in [
+            (0.0, 1.0),
+            (1.0, 1.1),
+            (3.0, 1.3),
+            (9.0, 1.3),
+            (-2.0, 2.0 / 3.0),
+            (-3.0, 0.5),
+            (-8.0, 0.5),
+        ] {
+            assert!(
+                (factor(feedback, &weights) - expected).abs() < 1e-12,
+                "{feedback}"
+            );
         }
     }
 }

@@ -14,7 +14,12 @@ use super::explanation::Factors;
 use super::{Scored, Weights};
 
 /// All six factors of a candidate.
-pub fn all(candidate: &Scored, signals: &Signals, weights: &Weights, now: DateTime<Utc>) -> Factors {
+pub fn all(
+    candidate: &Scored,
+    signals: &Signals,
+    weights: &Weights,
+    now: DateTime<Utc>,
+) -> Factors {
     let memory = &candidate.memory;
     let holds = |term: &crate::analysis::terms::Term| memory.analysis.terms.contains(term);
     Factors {

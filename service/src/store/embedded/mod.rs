@@ -20,8 +20,8 @@ use crate::query::{Plan, Retrieved};
 use crate::scope::Scope;
 use crate::signals::Topic;
 use crate::store::{
-    Added, ControlStore, Cursor, Edited, Imported, ListFilters, MemoryStore, Resolved, Retriever, ScanStore, SignalStore, Stats, StoreError,
-    Synonyms, TimelineEntry,
+    Added, ControlStore, Cursor, Edited, Imported, ListFilters, MemoryStore, Resolved, Retriever,
+    ScanStore, SignalStore, Stats, StoreError, Synonyms, TimelineEntry,
 };
 use index::tail::Tail;
 use sqlite::counters::Counters;
@@ -48,21 +48,33 @@ impl EmbeddedStore {
     /// # Errors
     /// When the folder cannot be used, or holds something else or something newer.
     pub fn open(folder: &Path) -> Result<EmbeddedStore, StoreError> {
-        create_private(folder).map_err(|error| StoreError::Unavailable(format!("cannot create the folder `{}`: {error}", folder.display()).into()))?;
+        create_private(folder).map_err(|error| {
+            StoreError::Unavailable(
+                format!("cannot create the folder `{}`: {error}", folder.display()).into(),
+            )
+        })?;
         let file = folder.join(FILE);
         let writer = sqlite::open_writer(&file)?;
-        let inner = Inner { file, writer: Mutex::new(writer), readers: Mutex::default(), tail: RwLock::default() };
+        let inner = Inner {
+            file,
+            writer: Mutex::new(writer),
+            readers: Mutex::default(),
+            tail: RwLock::default(),
+        };
         Ok(EmbeddedStore(Arc::new(inner)))
     }
 
     /// Runs one transaction that writes: all of `work` and the counters it gathered, or nothing.
     async fn write<T: Send + 'static>(
-        &self, work: impl FnOnce(&Transaction<'_>, &mut Counters) -> Result<T, StoreError> + Send + 'static,
+        &self,
+        work: impl FnOnce(&Transaction<'_>, &mut Counters) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let inner = self.0.clone();
         blocking(move || {
             let mut writer = unpoisoned(&inner.writer);
-            let transaction = writer.transaction_with_behavior(TransactionBehavior::Immediate).map_err(from_sqlite)?;
+            let transaction = writer
+                .transaction_with_behavior(TransactionBehavior::Immediate)
+                .map_err(from_sqlite)?;
             let mut counters = Counters::default();
             let result = work(&transaction, &mut counters)?;
             counters.apply(&transaction)?;
@@ -74,7 +86,8 @@ impl EmbeddedStore {
 
     /// Runs one transaction that reads one state of the store.
     async fn read<T: Send + 'static>(
-        &self, work: impl FnOnce(&Connection, &RwLock<Tail>) -> Result<T, StoreError> + Send + 'static,
+        &self,
+        work: impl FnOnce(&Connection, &RwLock<Tail>) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let inner = self.0.clone();
         blocking(move || {
@@ -104,44 +117,88 @@ fn unpoisoned<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T, StoreError> + Send + 'static) -> Result<T, StoreError> {
-    tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| Err(StoreError::Unavailable(Box::new(error))))
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
+) -> Result<T, StoreError> {
+    tokio::task::spawn_blocking(work)
+        .await
+        .unwrap_or_else(|error| Err(StoreError::Unavailable(Box::new(error))))
 }
 
 #[async_trait]
 impl MemoryStore for EmbeddedStore {
-    async fn add(&self, scope: &Scope, new: Vec<NewMemory>, now: DateTime<Utc>) -> Result<Vec<Added>, StoreError> {
+    async fn add(
+        &self,
+        scope: &Scope,
+        new: Vec<NewMemory>,
+        now: DateTime<Utc>,
+    ) -> Result<Vec<Added>, StoreError> {
         let scope = scope.clone();
-        self.write(move |transaction, counters| new.into_iter().map(|new| memories::add(transaction, counters, &scope, new, now)).collect()).await
+        self.write(move |transaction, counters| {
+            new.into_iter()
+                .map(|new| memories::add(transaction, counters, &scope, new, now))
+                .collect()
+        })
+        .await
     }
 
     async fn import(&self, imported: Vec<(Memory, f64)>) -> Result<Vec<Imported>, StoreError> {
         self.write(move |transaction, counters| {
-            imported.iter().map(|(memory, attention)| memories::import(transaction, counters, memory, *attention)).collect()
+            imported
+                .iter()
+                .map(|(memory, attention)| {
+                    memories::import(transaction, counters, memory, *attention)
+                })
+                .collect()
         })
         .await
     }
 
     async fn get(&self, scope: &Scope, id: &MemoryId) -> Result<Option<Memory>, StoreError> {
         let (scope, id) = (scope.clone(), id.clone());
-        self.read(move |connection, _| memories::find(connection, &scope, &id)).await.map(|found| found.map(|(_, memory)| memory))
+        self.read(move |connection, _| memories::find(connection, &scope, &id))
+            .await
+            .map(|found| found.map(|(_, memory)| memory))
     }
 
     async fn resolve(&self, scope: &Scope, reference: &str) -> Result<Resolved, StoreError> {
         let (scope, reference) = (scope.clone(), reference.to_owned());
-        self.read(move |connection, _| lists::resolve(connection, &scope, &reference)).await
+        self.read(move |connection, _| lists::resolve(connection, &scope, &reference))
+            .await
     }
 
-    async fn edit(&self, scope: &Scope, id: &MemoryId, edit: Edit, now: DateTime<Utc>) -> Result<Edited, StoreError> {
+    async fn edit(
+        &self,
+        scope: &Scope,
+        id: &MemoryId,
+        edit: Edit,
+        now: DateTime<Utc>,
+    ) -> Result<Edited, StoreError> {
         let (scope, id) = (scope.clone(), id.clone());
-        self.write(move |transaction, counters| memories::edit(transaction, counters, &scope, &id, edit, now)).await
+        self.write(move |transaction, counters| {
+            memories::edit(transaction, counters, &scope, &id, edit, now)
+        })
+        .await
     }
 
-    async fn trash(&self, scope: &Scope, id: &MemoryId, now: DateTime<Utc>) -> Result<Option<Memory>, StoreError> {
-        self.change(scope, id, now, move |memory| memory.fate.trashed_at = memory.fate.trashed_at.or(Some(now))).await
+    async fn trash(
+        &self,
+        scope: &Scope,
+        id: &MemoryId,
+        now: DateTime<Utc>,
+    ) -> Result<Option<Memory>, StoreError> {
+        self.change(scope, id, now, move |memory| {
+            memory.fate.trashed_at = memory.fate.trashed_at.or(Some(now))
+        })
+        .await
     }
 
-    async fn restore(&self, scope: &Scope, id: &MemoryId, now: DateTime<Utc>) -> Result<Option<Memory>, StoreError> {
+    async fn restore(
+        &self,
+        scope: &Scope,
+        id: &MemoryId,
+        now: DateTime<Utc>,
+    ) -> Result<Option<Memory>, StoreError> {
         self.change(scope, id, now, |memory| {
             memory.fate.trashed_at = None;
             memory.fate.consumed_by = None;
@@ -151,46 +208,97 @@ impl MemoryStore for EmbeddedStore {
 
     async fn purge(&self, scope: &Scope, id: &MemoryId) -> Result<bool, StoreError> {
         let (scope, id) = (scope.clone(), id.clone());
-        self.write(move |transaction, counters| memories::purge(transaction, counters, &scope, &id)).await
+        self.write(move |transaction, counters| memories::purge(transaction, counters, &scope, &id))
+            .await
     }
 
-    async fn give_feedback(&self, scope: &Scope, id: &MemoryId, change: f64, now: DateTime<Utc>) -> Result<Option<f64>, StoreError> {
-        let changed = self.change(scope, id, now, move |memory| memory.feedback += change).await?;
+    async fn give_feedback(
+        &self,
+        scope: &Scope,
+        id: &MemoryId,
+        change: f64,
+        now: DateTime<Utc>,
+    ) -> Result<Option<f64>, StoreError> {
+        let changed = self
+            .change(scope, id, now, move |memory| memory.feedback += change)
+            .await?;
         Ok(changed.map(|memory| memory.feedback))
     }
 
-    async fn correct(&self, scope: &Scope, id: &MemoryId, wrong: bool, now: DateTime<Utc>) -> Result<Option<Memory>, StoreError> {
+    async fn correct(
+        &self,
+        scope: &Scope,
+        id: &MemoryId,
+        wrong: bool,
+        now: DateTime<Utc>,
+    ) -> Result<Option<Memory>, StoreError> {
         self.change(scope, id, now, move |memory| {
             memory.fate.corrected_at = wrong.then_some(memory.fate.corrected_at.unwrap_or(now));
         })
         .await
     }
 
-    async fn list(&self, scope: &Scope, filters: &ListFilters, after: Option<&Cursor>, limit: usize, now: DateTime<Utc>) -> Result<Vec<Memory>, StoreError> {
+    async fn list(
+        &self,
+        scope: &Scope,
+        filters: &ListFilters,
+        after: Option<&Cursor>,
+        limit: usize,
+        now: DateTime<Utc>,
+    ) -> Result<Vec<Memory>, StoreError> {
         let (scope, filters, after) = (scope.clone(), filters.clone(), after.cloned());
-        self.read(move |connection, _| lists::page(connection, &scope, &filters, after.as_ref(), limit, now)).await
+        self.read(move |connection, _| {
+            lists::page(connection, &scope, &filters, after.as_ref(), limit, now)
+        })
+        .await
     }
 }
 
 impl EmbeddedStore {
-    async fn change(&self, scope: &Scope, id: &MemoryId, now: DateTime<Utc>, change: impl FnOnce(&mut Memory) + Send + 'static) -> Result<Option<Memory>, StoreError> {
+    async fn change(
+        &self,
+        scope: &Scope,
+        id: &MemoryId,
+        now: DateTime<Utc>,
+        change: impl FnOnce(&mut Memory) + Send + 'static,
+    ) -> Result<Option<Memory>, StoreError> {
         let (scope, id) = (scope.clone(), id.clone());
-        self.write(move |transaction, counters| memories::change(transaction, counters, &scope, &id, change, now)).await
+        self.write(move |transaction, counters| {
+            memories::change(transaction, counters, &scope, &id, change, now)
+        })
+        .await
     }
 }
 
 #[async_trait]
 impl Retriever for EmbeddedStore {
-    async fn retrieve(&self, scope: &Scope, plan: &Plan, now: DateTime<Utc>) -> Result<Retrieved, StoreError> {
+    async fn retrieve(
+        &self,
+        scope: &Scope,
+        plan: &Plan,
+        now: DateTime<Utc>,
+    ) -> Result<Retrieved, StoreError> {
         let (scope, plan) = (scope.clone(), plan.clone());
         self.read(move |connection, tail| {
             if let Some(lock) = control::lock(connection, now)? {
-                return Ok(Retrieved { lock: Some(lock), ..Retrieved::default() });
+                return Ok(Retrieved {
+                    lock: Some(lock),
+                    ..Retrieved::default()
+                });
             }
             if tail.read().unwrap_or_else(PoisonError::into_inner).seq < control::seq(connection)? {
-                retrieval::catch_up(connection, &mut tail.write().unwrap_or_else(PoisonError::into_inner))?;
+                retrieval::catch_up(
+                    connection,
+                    &mut tail.write().unwrap_or_else(PoisonError::into_inner),
+                )?;
             }
-            retrieval::retrieve(connection, &tail.read().unwrap_or_else(PoisonError::into_inner), &scope, &plan, now)
+            retrieval::retrieve(
+                connection,
+                &tail.read().unwrap_or_else(PoisonError::into_inner),
+                &scope,
+                &plan,
+                now,
+            )
         })
         .await
     }
@@ -199,63 +307,97 @@ impl Retriever for EmbeddedStore {
 #[async_trait]
 impl SignalStore for EmbeddedStore {
     async fn signals_version(&self) -> Result<i64, StoreError> {
-        self.read(|connection, _| signals::version(connection)).await
+        self.read(|connection, _| signals::version(connection))
+            .await
     }
 
-    async fn topics(&self, scope: &Scope, since: Option<NaiveDate>) -> Result<Vec<Topic>, StoreError> {
+    async fn topics(
+        &self,
+        scope: &Scope,
+        since: Option<NaiveDate>,
+    ) -> Result<Vec<Topic>, StoreError> {
         let scope = scope.clone();
-        self.read(move |connection, _| signals::topics(connection, &scope, since)).await
+        self.read(move |connection, _| signals::topics(connection, &scope, since))
+            .await
     }
 
-    async fn related_entities(&self, scope: &Scope, entity: &str, limit: usize, least: u64) -> Result<Vec<(String, u64)>, StoreError> {
+    async fn related_entities(
+        &self,
+        scope: &Scope,
+        entity: &str,
+        limit: usize,
+        least: u64,
+    ) -> Result<Vec<(String, u64)>, StoreError> {
         let (scope, entity) = (scope.clone(), entity.to_owned());
-        self.read(move |connection, _| signals::related(connection, &scope, &entity, limit, least)).await
+        self.read(move |connection, _| signals::related(connection, &scope, &entity, limit, least))
+            .await
     }
 
-    async fn entity_timeline(&self, scope: &Scope, entity: &str, limit: usize, now: DateTime<Utc>) -> Result<Vec<TimelineEntry>, StoreError> {
+    async fn entity_timeline(
+        &self,
+        scope: &Scope,
+        entity: &str,
+        limit: usize,
+        now: DateTime<Utc>,
+    ) -> Result<Vec<TimelineEntry>, StoreError> {
         let (scope, entity) = (scope.clone(), entity.to_owned());
-        self.read(move |connection, _| signals::timeline(connection, &scope, &entity, limit, now)).await
+        self.read(move |connection, _| signals::timeline(connection, &scope, &entity, limit, now))
+            .await
     }
 
     async fn synonyms(&self, namespace: &str) -> Result<Vec<Synonyms>, StoreError> {
         let namespace = namespace.to_owned();
-        self.read(move |connection, _| signals::synonyms(connection, &namespace)).await
+        self.read(move |connection, _| signals::synonyms(connection, &namespace))
+            .await
     }
 
     async fn set_synonyms(&self, namespace: &str, synonyms: Synonyms) -> Result<(), StoreError> {
         let namespace = namespace.to_owned();
-        self.write(move |transaction, _| signals::set_synonyms(transaction, &namespace, &synonyms)).await
+        self.write(move |transaction, _| signals::set_synonyms(transaction, &namespace, &synonyms))
+            .await
     }
 }
 
 #[async_trait]
 impl ControlStore for EmbeddedStore {
     async fn lock(&self, now: DateTime<Utc>) -> Result<Option<Option<DateTime<Utc>>>, StoreError> {
-        self.read(move |connection, _| control::lock(connection, now)).await
+        self.read(move |connection, _| control::lock(connection, now))
+            .await
     }
 
     async fn set_lock(&self, until: DateTime<Utc>) -> Result<(), StoreError> {
-        self.write(move |transaction, _| control::set_lock(transaction, until)).await
+        self.write(move |transaction, _| control::set_lock(transaction, until))
+            .await
     }
 
     async fn clear_lock(&self) -> Result<(), StoreError> {
-        self.write(|transaction, _| control::clear_lock(transaction)).await
+        self.write(|transaction, _| control::clear_lock(transaction))
+            .await
     }
 
     async fn check(&self) -> Result<(), StoreError> {
-        self.read(|connection, _| control::seq(connection)).await.map(|_| ())
+        self.read(|connection, _| control::seq(connection))
+            .await
+            .map(|_| ())
     }
 
     async fn stats(&self, scope: &Scope, now: DateTime<Utc>) -> Result<Stats, StoreError> {
         let scope = scope.clone();
-        self.read(move |connection, _| lists::by_state(connection, &scope, now)).await.map(|by_state| Stats { by_state })
+        self.read(move |connection, _| lists::by_state(connection, &scope, now))
+            .await
+            .map(|by_state| Stats { by_state })
     }
 }
 
 #[async_trait]
 impl ScanStore for EmbeddedStore {
-    async fn scan(&self, after: Option<&MemoryId>, limit: usize) -> Result<Vec<Memory>, StoreError> {
+    async fn scan(
+        &self,
+        after: Option<&MemoryId>,
+        limit: usize,
+    ) -> Result<Vec<Memory>, StoreError> {
         let after = after.cloned();
-        self.read(move |connection, _| lists::scan(connection, after.as_ref(), limit)).await
+        self.read(move |connection, _| lists::scan(connection, after.as_ref(), limit))
+            .await
     }
 }

@@ -15,14 +15,23 @@ use crate::scope::Scope;
 use crate::store::StoreError;
 
 /// Reads into the tail what changed since it was last asked.
-pub fn catch_up(connection: &Connection, tail: &mut Tail) -> Result<(), StoreError> {
+pub(super) fn catch_up(connection: &Connection, tail: &mut Tail) -> Result<(), StoreError> {
     let sql = format!("SELECT {COLUMNS} FROM memories WHERE seq > ?1 ORDER BY seq");
     let mut statement = connection.prepare_cached(&sql).map_err(from_sqlite)?;
-    let rows = statement.query_map([tail.seq], codec::memory).map_err(from_sqlite)?;
+    let rows = statement
+        .query_map([tail.seq], codec::memory)
+        .map_err(from_sqlite)?;
     let changed = rows.collect::<Result<Vec<_>, _>>().map_err(from_sqlite)?;
-    let mut statement = connection.prepare_cached("SELECT number FROM purged WHERE seq > ?1").map_err(from_sqlite)?;
-    let purged = statement.query_map([tail.seq], |row| row.get(0)).map_err(from_sqlite)?;
-    for number in purged.collect::<Result<Vec<i64>, _>>().map_err(from_sqlite)? {
+    let mut statement = connection
+        .prepare_cached("SELECT number FROM purged WHERE seq > ?1")
+        .map_err(from_sqlite)?;
+    let purged = statement
+        .query_map([tail.seq], |row| row.get(0))
+        .map_err(from_sqlite)?;
+    for number in purged
+        .collect::<Result<Vec<i64>, _>>()
+        .map_err(from_sqlite)?
+    {
         tail.remove(number);
     }
     for (number, _, memory) in changed {
@@ -34,16 +43,36 @@ pub fn catch_up(connection: &Connection, tail: &mut Tail) -> Result<(), StoreErr
 }
 
 /// Retrieves from a tail that has caught up (see `Retriever::retrieve`).
-pub fn retrieve(connection: &Connection, tail: &Tail, scope: &Scope, plan: &Plan, now: DateTime<Utc>) -> Result<Retrieved, StoreError> {
+pub(super) fn retrieve(
+    connection: &Connection,
+    tail: &Tail,
+    scope: &Scope,
+    plan: &Plan,
+    now: DateTime<Utc>,
+) -> Result<Retrieved, StoreError> {
     let statistics = statistics(connection, scope, plan)?;
     let Some(shelf) = tail.shelf(&scope.namespace) else {
-        return Ok(Retrieved { statistics, ..Retrieved::default() });
+        return Ok(Retrieved {
+            statistics,
+            ..Retrieved::default()
+        });
     };
-    let visible = |memory: &Memory| scope.sees(&memory.namespace, memory.agent.as_deref(), memory.details.shared);
+    let visible = |memory: &Memory| {
+        scope.sees(
+            &memory.namespace,
+            memory.agent.as_deref(),
+            memory.details.shared,
+        )
+    };
     let mut hidden = false;
     let mut pool: Vec<(u32, f64, &Memory)> = Vec::new();
     for (slot, score) in shelf.score(plan, &statistics) {
-        let Some(memory) = shelf.memory(slot).filter(|memory| score > 0.0 && visible(memory)) else { continue };
+        let Some(memory) = shelf
+            .memory(slot)
+            .filter(|memory| score > 0.0 && visible(memory))
+        else {
+            continue;
+        };
         if plan.filters.refusal(memory, now).is_none() {
             pool.push((slot, score, memory));
         } else {
@@ -51,18 +80,37 @@ pub fn retrieve(connection: &Connection, tail: &Tail, scope: &Scope, plan: &Plan
         }
     }
     pool.sort_by(|(_, score, memory), (_, other_score, other)| {
-        other_score.total_cmp(score).then(other.created_at.cmp(&memory.created_at)).then_with(|| memory.id.cmp(&other.id))
+        other_score
+            .total_cmp(score)
+            .then(other.created_at.cmp(&memory.created_at))
+            .then_with(|| memory.id.cmp(&other.id))
     });
     pool.truncate(plan.pool);
     let mut slots: Vec<u32> = pool.iter().map(|(slot, _, _)| *slot).collect();
     let retrieved = slots.len();
     if plan.neighbours {
-        slots.extend(neighbours(shelf, &slots, |memory| admits(scope, &plan.filters, memory, now)));
+        slots.extend(neighbours(shelf, &slots, |memory| {
+            admits(scope, &plan.filters, memory, now)
+        }));
     }
-    let candidates = shelf.frequencies(plan, &slots).into_iter().zip(&slots).enumerate().filter_map(|(index, (frequencies, slot))| {
-        Some(Candidate { memory: shelf.memory(*slot)?.clone(), frequencies, retrieved: index < retrieved })
-    });
-    Ok(Retrieved { lock: None, statistics, candidates: candidates.collect(), hidden })
+    let candidates = shelf
+        .frequencies(plan, &slots)
+        .into_iter()
+        .zip(&slots)
+        .enumerate()
+        .filter_map(|(index, (frequencies, slot))| {
+            Some(Candidate {
+                memory: shelf.memory(*slot)?.clone(),
+                frequencies,
+                retrieved: index < retrieved,
+            })
+        });
+    Ok(Retrieved {
+        lock: None,
+        statistics,
+        candidates: candidates.collect(),
+        hidden,
+    })
 }
 
 /// The turns around each slot that are not among the slots themselves, in a stable order.
@@ -70,10 +118,15 @@ fn neighbours(shelf: &Shelf, slots: &[u32], admitted: impl Fn(&Memory) -> bool) 
     let mut known: HashSet<u32> = slots.iter().copied().collect();
     let mut found = Vec::new();
     for memory in slots.iter().filter_map(|slot| shelf.memory(*slot)) {
-        let (Some(session), Some(turn)) = (&memory.place.session, memory.place.turn) else { continue };
-        let around = (-NEIGHBOUR_REACH..=NEIGHBOUR_REACH).filter_map(|distance| turn.checked_add(distance));
+        let (Some(session), Some(turn)) = (&memory.place.session, memory.place.turn) else {
+            continue;
+        };
+        let around =
+            (-NEIGHBOUR_REACH..=NEIGHBOUR_REACH).filter_map(|distance| turn.checked_add(distance));
         for slot in around.flat_map(|turn| shelf.at_turn(session, turn)) {
-            let is_neighbour = shelf.memory(slot).is_some_and(|other| other.agent == memory.agent && admitted(other));
+            let is_neighbour = shelf
+                .memory(slot)
+                .is_some_and(|other| other.agent == memory.agent && admitted(other));
             if is_neighbour && known.insert(slot) {
                 found.push(slot);
             }
@@ -82,17 +135,41 @@ fn neighbours(shelf: &Shelf, slots: &[u32], admitted: impl Fn(&Memory) -> bool) 
     found
 }
 
-fn statistics(connection: &Connection, scope: &Scope, plan: &Plan) -> Result<Statistics, StoreError> {
-    let mut statement = connection.prepare_cached("SELECT memories, length FROM namespace_statistics WHERE namespace = ?1").map_err(from_sqlite)?;
-    let totals = statement.query_row([&scope.namespace], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?))).optional().map_err(from_sqlite)?;
+fn statistics(
+    connection: &Connection,
+    scope: &Scope,
+    plan: &Plan,
+) -> Result<Statistics, StoreError> {
+    let mut statement = connection
+        .prepare_cached("SELECT memories, length FROM namespace_statistics WHERE namespace = ?1")
+        .map_err(from_sqlite)?;
+    let totals = statement
+        .query_row([&scope.namespace], |row| {
+            Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?))
+        })
+        .optional()
+        .map_err(from_sqlite)?;
     let (memories, length) = totals.unwrap_or_default();
-    let mut statement = connection.prepare_cached("SELECT memories FROM term_statistics WHERE namespace = ?1 AND term = ?2").map_err(from_sqlite)?;
-    let mut frequency = |term: &str| statement.query_row(params![scope.namespace, term], |row| row.get::<_, i64>(0)).optional();
-    let document_frequencies: Result<Vec<u64>, _> =
-        plan.terms.iter().map(|term| frequency(term.term.as_str()).map(|found| found.unwrap_or(0).unsigned_abs())).collect();
+    let mut statement = connection
+        .prepare_cached("SELECT memories FROM term_statistics WHERE namespace = ?1 AND term = ?2")
+        .map_err(from_sqlite)?;
+    let mut frequency = |term: &str| {
+        statement
+            .query_row(params![scope.namespace, term], |row| row.get::<_, i64>(0))
+            .optional()
+    };
+    let document_frequencies: Result<Vec<u64>, _> = plan
+        .terms
+        .iter()
+        .map(|term| frequency(term.term.as_str()).map(|found| found.unwrap_or(0).unsigned_abs()))
+        .collect();
     Ok(Statistics {
         memories: memories.unsigned_abs(),
-        mean_length: if memories > 0 { length as f64 / memories as f64 } else { 0.0 },
+        mean_length: if memories > 0 {
+            length as f64 / memories as f64
+        } else {
+            0.0
+        },
         document_frequencies: document_frequencies.map_err(from_sqlite)?,
     })
 }

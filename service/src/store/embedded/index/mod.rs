@@ -1,3 +1,3 @@
 //! What is derived from the truth to find memories fast; it can be thrown away at any time.
 
-pub mod tail;
+pub(super) mod tail;

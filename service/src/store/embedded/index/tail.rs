@@ -16,7 +16,7 @@ const MIN_DEAD: usize = 1024;
 
 /// The memories of all namespaces.
 #[derive(Default)]
-pub struct Tail {
+pub(crate) struct Tail {
     /// Everything up to this change number is in.
     pub seq: i64,
     shelves: HashMap<String, Shelf>,
@@ -26,7 +26,7 @@ pub struct Tail {
 
 /// The memories of one namespace.
 #[derive(Default)]
-pub struct Shelf {
+pub(crate) struct Shelf {
     slots: Vec<Option<(i64, Arc<Memory>)>>,
     dead: usize,
     /// Slots that hold a term, in ascending order, with its frequency.
@@ -37,21 +37,26 @@ pub struct Shelf {
 
 impl Tail {
     /// Puts a memory in, in place of what its row held before.
-    pub fn put(&mut self, number: i64, memory: Memory) {
+    pub(crate) fn put(&mut self, number: i64, memory: Memory) {
         self.remove(number);
         let namespace = memory.namespace.clone();
         let shelf = self.shelves.entry(namespace.clone()).or_default();
         if shelf.dead > MIN_DEAD && shelf.dead * 2 > shelf.slots.len() {
             shelf.rebuild();
-            let moved = shelf.slots.iter().enumerate().filter_map(|(slot, held)| Some((held.as_ref()?.0, slot)));
-            self.places.extend(moved.map(|(number, slot)| (number, (namespace.clone(), slot as u32))));
+            let moved = shelf
+                .slots
+                .iter()
+                .enumerate()
+                .filter_map(|(slot, held)| Some((held.as_ref()?.0, slot)));
+            self.places
+                .extend(moved.map(|(number, slot)| (number, (namespace.clone(), slot as u32))));
         }
         let slot = shelf.push(number, Arc::new(memory));
         self.places.insert(number, (namespace, slot));
     }
 
     /// Forgets the memory of a row.
-    pub fn remove(&mut self, number: i64) {
+    pub(crate) fn remove(&mut self, number: i64) {
         if let Some((namespace, slot)) = self.places.remove(&number)
             && let Some(shelf) = self.shelves.get_mut(&namespace)
         {
@@ -60,7 +65,7 @@ impl Tail {
         }
     }
 
-    pub fn shelf(&self, namespace: &str) -> Option<&Shelf> {
+    pub(crate) fn shelf(&self, namespace: &str) -> Option<&Shelf> {
         self.shelves.get(namespace)
     }
 }
@@ -77,7 +82,10 @@ impl Shelf {
             }
         }
         if let (Some(session), Some(turn)) = (&memory.place.session, memory.place.turn) {
-            self.turns.entry((session.clone(), turn)).or_default().push(slot);
+            self.turns
+                .entry((session.clone(), turn))
+                .or_default()
+                .push(slot);
         }
         self.slots.push(Some((number, memory)));
         slot
@@ -91,26 +99,38 @@ impl Shelf {
     }
 
     /// The living memory of a slot.
-    pub fn memory(&self, slot: u32) -> Option<&Arc<Memory>> {
+    pub(crate) fn memory(&self, slot: u32) -> Option<&Arc<Memory>> {
         self.slots[slot as usize].as_ref().map(|(_, memory)| memory)
     }
 
     /// Every memory that holds a term of the plan, with its BM25 score.
-    pub fn score(&self, plan: &Plan, statistics: &Statistics) -> Vec<(u32, f64)> {
+    pub(crate) fn score(&self, plan: &Plan, statistics: &Statistics) -> Vec<(u32, f64)> {
         let scorer = Scorer::new(plan, statistics);
         let mut sums: HashMap<u32, Sum> = HashMap::new();
-        for (index, term) in plan.terms.iter().enumerate().filter(|(index, _)| scorer.counts(*index)) {
+        for (index, term) in plan
+            .terms
+            .iter()
+            .enumerate()
+            .filter(|(index, _)| scorer.counts(*index))
+        {
             for (slot, frequency) in self.postings.get(&term.term).into_iter().flatten() {
                 if let Some(memory) = self.memory(*slot) {
-                    scorer.add(sums.entry(*slot).or_default(), index, *frequency, memory.analysis.length);
+                    scorer.add(
+                        sums.entry(*slot).or_default(),
+                        index,
+                        *frequency,
+                        memory.analysis.length,
+                    );
                 }
             }
         }
-        sums.into_iter().map(|(slot, sum)| (slot, scorer.total(sum))).collect()
+        sums.into_iter()
+            .map(|(slot, sum)| (slot, scorer.total(sum)))
+            .collect()
     }
 
     /// How often each slot holds each term of the plan, for the given slots in the given order.
-    pub fn frequencies(&self, plan: &Plan, slots: &[u32]) -> Vec<Vec<u32>> {
+    pub(crate) fn frequencies(&self, plan: &Plan, slots: &[u32]) -> Vec<Vec<u32>> {
         let mut found = vec![vec![0; plan.terms.len()]; slots.len()];
         for (index, term) in plan.terms.iter().enumerate() {
             let postings = self.postings.get(&term.term).map_or(&[][..], Vec::as_slice);
@@ -124,7 +144,11 @@ impl Shelf {
     }
 
     /// The memories at a turn of a session.
-    pub fn at_turn(&self, session: &str, turn: i64) -> impl Iterator<Item = u32> {
-        self.turns.get(&(session.to_owned(), turn)).into_iter().flatten().copied()
+    pub(crate) fn at_turn(&self, session: &str, turn: i64) -> impl Iterator<Item = u32> {
+        self.turns
+            .get(&(session.to_owned(), turn))
+            .into_iter()
+            .flatten()
+            .copied()
     }
 }

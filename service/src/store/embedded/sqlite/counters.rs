@@ -17,7 +17,7 @@ const MAX_PAIRED: usize = 10;
 
 /// Changes that are still to be applied. Ordered, so that rows are written in the order of their keys.
 #[derive(Default)]
-pub struct Counters {
+pub(crate) struct Counters {
     namespaces: BTreeMap<String, (i64, i64)>,
     terms: BTreeMap<(String, Term), i64>,
     topics: BTreeMap<(String, String, String, NaiveDate), (f64, f64)>,
@@ -26,21 +26,29 @@ pub struct Counters {
 
 impl Counters {
     /// Counts a memory in (`1`) or out of (`-1`) the statistics of its namespace.
-    pub fn count(&mut self, memory: &Memory, change: i64) {
+    pub(crate) fn count(&mut self, memory: &Memory, change: i64) {
         let (memories, length) = self.namespaces.entry(memory.namespace.clone()).or_default();
         *memories += change;
         *length += change * i64::from(memory.analysis.length);
         for (term, _) in memory.indexed_terms().iter() {
-            *self.terms.entry((memory.namespace.clone(), term.clone())).or_default() += change;
+            *self
+                .terms
+                .entry((memory.namespace.clone(), term.clone()))
+                .or_default() += change;
         }
     }
 
     /// Counts that a memory was told: its topics on the day that the telling is about, with the
     /// attention that each gains, and the pairs of its entities.
-    pub fn mention(&mut self, memory: &Memory, told_at: DateTime<Utc>, attention: f64) {
+    pub(crate) fn mention(&mut self, memory: &Memory, told_at: DateTime<Utc>, attention: f64) {
         let agent = memory.agent.clone().unwrap_or_default();
         for keyword in &memory.analysis.keywords {
-            let key = (memory.namespace.clone(), agent.clone(), keyword.clone(), told_at.date_naive());
+            let key = (
+                memory.namespace.clone(),
+                agent.clone(),
+                keyword.clone(),
+                told_at.date_naive(),
+            );
             let (mentions, gained) = self.topics.entry(key).or_default();
             *mentions += 1.0;
             *gained += attention;
@@ -49,16 +57,26 @@ impl Counters {
         for (index, entity) in memory.analysis.entities[..paired].iter().enumerate() {
             for (other_index, other) in memory.analysis.entities[..paired].iter().enumerate() {
                 if index != other_index {
-                    let key = (memory.namespace.clone(), agent.clone(), entity_key(entity), entity_key(other));
-                    self.pairs.entry(key).or_insert_with(|| (other.clone(), 0)).1 += 1;
+                    let key = (
+                        memory.namespace.clone(),
+                        agent.clone(),
+                        entity_key(entity),
+                        entity_key(other),
+                    );
+                    self.pairs
+                        .entry(key)
+                        .or_insert_with(|| (other.clone(), 0))
+                        .1 += 1;
                 }
             }
         }
     }
 
     /// Applies what was gathered.
-    pub fn apply(self, transaction: &Transaction<'_>) -> Result<(), StoreError> {
-        self.apply_statistics(transaction).and_then(|()| self.apply_signals(transaction)).map_err(from_sqlite)
+    pub(crate) fn apply(self, transaction: &Transaction<'_>) -> Result<(), StoreError> {
+        self.apply_statistics(transaction)
+            .and_then(|()| self.apply_signals(transaction))
+            .map_err(from_sqlite)
     }
 
     fn apply_statistics(&self, transaction: &Transaction<'_>) -> rusqlite::Result<()> {
@@ -73,7 +91,9 @@ impl Counters {
             "INSERT INTO term_statistics (namespace, term, memories) VALUES (?1, ?2, ?3) \
              ON CONFLICT DO UPDATE SET memories = memories + excluded.memories",
         )?;
-        let mut unused = transaction.prepare_cached("DELETE FROM term_statistics WHERE namespace = ?1 AND term = ?2 AND memories <= 0")?;
+        let mut unused = transaction.prepare_cached(
+            "DELETE FROM term_statistics WHERE namespace = ?1 AND term = ?2 AND memories <= 0",
+        )?;
         for ((namespace, term), change) in self.terms.iter().filter(|(_, change)| **change != 0) {
             statement.execute(params![namespace, term.as_str(), change])?;
             if *change < 0 {
@@ -94,8 +114,22 @@ impl Counters {
              attention = attention + excluded.attention",
         )?;
         for ((namespace, agent, topic, day), (mentions, attention)) in &self.topics {
-            by_day.execute(params![namespace, agent, day_number(*day), topic, mentions, attention])?;
-            sums.execute(params![namespace, agent, day_number(*day), topic, mentions, attention])?;
+            by_day.execute(params![
+                namespace,
+                agent,
+                day_number(*day),
+                topic,
+                mentions,
+                attention
+            ])?;
+            sums.execute(params![
+                namespace,
+                agent,
+                day_number(*day),
+                topic,
+                mentions,
+                attention
+            ])?;
         }
         let mut pairs = transaction.prepare_cached(
             "INSERT INTO entity_pairs (namespace, agent, entity, other, name, memories) VALUES (?1, ?2, ?3, ?4, ?5, ?6) \
@@ -105,13 +139,16 @@ impl Counters {
             pairs.execute(params![namespace, agent, entity, other, name, memories])?;
         }
         if !self.topics.is_empty() {
-            transaction.execute("UPDATE control SET value = value + 1 WHERE name = 'signals'", [])?;
+            transaction.execute(
+                "UPDATE control SET value = value + 1 WHERE name = 'signals'",
+                [],
+            )?;
         }
         Ok(())
     }
 }
 
 /// How entities are compared: folded, so without case.
-pub fn entity_key(entity: &str) -> String {
+pub(crate) fn entity_key(entity: &str) -> String {
     fold(&normalise(entity))
 }

@@ -23,14 +23,33 @@ const STATE: &str = "CASE WHEN trashed_at IS NOT NULL THEN 'trashed' WHEN correc
     WHEN invalid_at <= :now THEN 'expired' ELSE 'active' END";
 
 /// A page of memories (see `MemoryStore::list`).
-pub fn page(connection: &Connection, scope: &Scope, filters: &ListFilters, after: Option<&Cursor>, limit: usize, now: DateTime<Utc>) -> Result<Vec<Memory>, StoreError> {
+pub(crate) fn page(
+    connection: &Connection,
+    scope: &Scope,
+    filters: &ListFilters,
+    after: Option<&Cursor>,
+    limit: usize,
+    now: DateTime<Utc>,
+) -> Result<Vec<Memory>, StoreError> {
     let mut conditions = vec![VISIBLE.to_owned()];
     let state = filters.state.map(State::as_str);
-    let (created_at, id) = (after.map(|cursor| millis(cursor.created_at)), after.map(|cursor| cursor.id.as_str().to_owned()));
+    let (created_at, id) = (
+        after.map(|cursor| millis(cursor.created_at)),
+        after.map(|cursor| cursor.id.as_str().to_owned()),
+    );
     let (now, limit) = (millis(now), i64::try_from(limit).unwrap_or(i64::MAX));
-    let mut values: Vec<(&str, &dyn ToSql)> =
-        vec![(":namespace", &scope.namespace), (":primary", &scope.primary), (":agent", &scope.agent), (":limit", &limit), (":now", &now)];
-    conditions.push(if state.is_some() { format!("{STATE} = :state") } else { "trashed_at IS NULL AND :now IS NOT NULL".to_owned() });
+    let mut values: Vec<(&str, &dyn ToSql)> = vec![
+        (":namespace", &scope.namespace),
+        (":primary", &scope.primary),
+        (":agent", &scope.agent),
+        (":limit", &limit),
+        (":now", &now),
+    ];
+    conditions.push(if state.is_some() {
+        format!("{STATE} = :state")
+    } else {
+        "trashed_at IS NULL AND :now IS NOT NULL".to_owned()
+    });
     if state.is_some() {
         values.push((":state", &state));
     }
@@ -47,27 +66,47 @@ pub fn page(connection: &Connection, scope: &Scope, filters: &ListFilters, after
         }
     }
     if filters.tag.is_some() {
-        conditions.push("EXISTS (SELECT 1 FROM json_each(tags) WHERE json_each.value = :tag)".to_owned());
+        conditions
+            .push("EXISTS (SELECT 1 FROM json_each(tags) WHERE json_each.value = :tag)".to_owned());
         values.push((":tag", &filters.tag));
     }
     if after.is_some() {
-        conditions.push("(created_at < :created_at OR (created_at = :created_at AND memories.id > :id))".to_owned());
+        conditions.push(
+            "(created_at < :created_at OR (created_at = :created_at AND memories.id > :id))"
+                .to_owned(),
+        );
         values.push((":created_at", &created_at));
         values.push((":id", &id));
     }
-    let sql = format!("SELECT {} FROM memories WHERE {} ORDER BY created_at DESC, memories.id LIMIT :limit", columns(), conditions.join(" AND "));
+    let sql = format!(
+        "SELECT {} FROM memories WHERE {} ORDER BY created_at DESC, memories.id LIMIT :limit",
+        columns(),
+        conditions.join(" AND ")
+    );
     let mut statement = connection.prepare_cached(&sql).map_err(from_sqlite)?;
-    let rows = statement.query_map(values.as_slice(), codec::memory).map_err(from_sqlite)?;
-    rows.map(|row| row.map(|(_, _, memory)| memory)).collect::<Result<_, _>>().map_err(from_sqlite)
+    let rows = statement
+        .query_map(values.as_slice(), codec::memory)
+        .map_err(from_sqlite)?;
+    rows.map(|row| row.map(|(_, _, memory)| memory))
+        .collect::<Result<_, _>>()
+        .map_err(from_sqlite)
 }
 
 /// The columns with their table, for statements that name other tables with an `id`.
 fn columns() -> String {
-    COLUMNS.split(", ").map(|column| format!("memories.{}", column.trim())).collect::<Vec<_>>().join(", ")
+    COLUMNS
+        .split(", ")
+        .map(|column| format!("memories.{}", column.trim()))
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 /// What a reference stands for (see `MemoryStore::resolve`).
-pub fn resolve(connection: &Connection, scope: &Scope, reference: &str) -> Result<Resolved, StoreError> {
+pub(crate) fn resolve(
+    connection: &Connection,
+    scope: &Scope,
+    reference: &str,
+) -> Result<Resolved, StoreError> {
     let id = MemoryId::new(reference);
     if super::memories::find(connection, scope, &id)?.is_some() {
         return Ok(Resolved::One(id));
@@ -76,7 +115,9 @@ pub fn resolve(connection: &Connection, scope: &Scope, reference: &str) -> Resul
         return Ok(Resolved::None);
     }
     // No text of an id sorts behind the prefix followed by the highest character.
-    let sql = format!("SELECT id FROM memories WHERE id >= :prefix AND id < :prefix || char(1114111) AND {VISIBLE} ORDER BY id LIMIT :limit");
+    let sql = format!(
+        "SELECT id FROM memories WHERE id >= :prefix AND id < :prefix || char(1114111) AND {VISIBLE} ORDER BY id LIMIT :limit"
+    );
     let mut statement = connection.prepare_cached(&sql).map_err(from_sqlite)?;
     let values = named_params! {
         ":prefix": id.as_str(),
@@ -85,8 +126,13 @@ pub fn resolve(connection: &Connection, scope: &Scope, reference: &str) -> Resul
         ":agent": scope.agent,
         ":limit": MOST_LISTED as i64,
     };
-    let ids = statement.query_map(values, |row| row.get::<_, String>(0)).map_err(from_sqlite)?;
-    let mut ids = ids.map(|id| id.map(MemoryId::new)).collect::<Result<Vec<_>, _>>().map_err(from_sqlite)?;
+    let ids = statement
+        .query_map(values, |row| row.get::<_, String>(0))
+        .map_err(from_sqlite)?;
+    let mut ids = ids
+        .map(|id| id.map(MemoryId::new))
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(from_sqlite)?;
     Ok(match ids.len() {
         0 => Resolved::None,
         1 => Resolved::One(ids.remove(0)),
@@ -95,20 +141,39 @@ pub fn resolve(connection: &Connection, scope: &Scope, reference: &str) -> Resul
 }
 
 /// Everything, in the order of ids (see `ScanStore::scan`).
-pub fn scan(connection: &Connection, after: Option<&MemoryId>, limit: usize) -> Result<Vec<Memory>, StoreError> {
+pub(crate) fn scan(
+    connection: &Connection,
+    after: Option<&MemoryId>,
+    limit: usize,
+) -> Result<Vec<Memory>, StoreError> {
     let sql = format!("SELECT {COLUMNS} FROM memories WHERE id > ?1 ORDER BY id LIMIT ?2");
     let mut statement = connection.prepare_cached(&sql).map_err(from_sqlite)?;
-    let values = params![after.map_or("", MemoryId::as_str), i64::try_from(limit).unwrap_or(i64::MAX)];
-    let rows = statement.query_map(values, codec::memory).map_err(from_sqlite)?;
-    rows.map(|row| row.map(|(_, _, memory)| memory)).collect::<Result<_, _>>().map_err(from_sqlite)
+    let values = params![
+        after.map_or("", MemoryId::as_str),
+        i64::try_from(limit).unwrap_or(i64::MAX)
+    ];
+    let rows = statement
+        .query_map(values, codec::memory)
+        .map_err(from_sqlite)?;
+    rows.map(|row| row.map(|(_, _, memory)| memory))
+        .collect::<Result<_, _>>()
+        .map_err(from_sqlite)
 }
 
 /// How many visible memories are in each state, in the order of `State::ALL`.
-pub fn by_state(connection: &Connection, scope: &Scope, now: DateTime<Utc>) -> Result<[u64; 6], StoreError> {
+pub(crate) fn by_state(
+    connection: &Connection,
+    scope: &Scope,
+    now: DateTime<Utc>,
+) -> Result<[u64; 6], StoreError> {
     let sql = format!("SELECT {STATE}, count(*) FROM memories WHERE {VISIBLE} GROUP BY 1");
     let mut statement = connection.prepare_cached(&sql).map_err(from_sqlite)?;
     let values = named_params! {":namespace": scope.namespace, ":primary": scope.primary, ":agent": scope.agent, ":now": millis(now)};
-    let rows = statement.query_map(values, |row| Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?))).map_err(from_sqlite)?;
+    let rows = statement
+        .query_map(values, |row| {
+            Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?))
+        })
+        .map_err(from_sqlite)?;
     let mut counts = [0; 6];
     for row in rows {
         let (name, count) = row.map_err(from_sqlite)?;

@@ -16,23 +16,46 @@ use crate::store::{Added, Edited, Imported, StoreError};
 type Row = (i64, Memory);
 
 /// The memory of that id, if the scope sees it.
-pub fn find(connection: &Connection, scope: &Scope, id: &MemoryId) -> Result<Option<Row>, StoreError> {
+pub(crate) fn find(
+    connection: &Connection,
+    scope: &Scope,
+    id: &MemoryId,
+) -> Result<Option<Row>, StoreError> {
     let found = by_id(connection, id)?;
-    Ok(found.filter(|(_, memory)| scope.sees(&memory.namespace, memory.agent.as_deref(), memory.details.shared)))
+    Ok(found.filter(|(_, memory)| {
+        scope.sees(
+            &memory.namespace,
+            memory.agent.as_deref(),
+            memory.details.shared,
+        )
+    }))
 }
 
 fn by_id(connection: &Connection, id: &MemoryId) -> Result<Option<Row>, StoreError> {
     let sql = format!("SELECT {COLUMNS} FROM memories WHERE id = ?1");
     let mut statement = connection.prepare_cached(&sql).map_err(from_sqlite)?;
-    statement.query_row([id.as_str()], codec::memory).optional().map(row).map_err(from_sqlite)
+    statement
+        .query_row([id.as_str()], codec::memory)
+        .optional()
+        .map(row)
+        .map_err(from_sqlite)
 }
 
-fn by_content(connection: &Connection, namespace: &str, agent: Option<&str>, place: &Place, content: &str) -> Result<Option<Row>, StoreError> {
+fn by_content(
+    connection: &Connection,
+    namespace: &str,
+    agent: Option<&str>,
+    place: &Place,
+    content: &str,
+) -> Result<Option<Row>, StoreError> {
     let sql = format!(
         "SELECT {COLUMNS} FROM memories WHERE namespace = ?1 AND ifnull(agent, char(0)) = ifnull(?2, char(0)) AND place = ?3 AND content_hash = ?4"
     );
     let mut statement = connection.prepare_cached(&sql).map_err(from_sqlite)?;
-    let found = statement.query_row(params![namespace, agent, place_key(place), content_hash(content)], codec::memory);
+    let found = statement.query_row(
+        params![namespace, agent, place_key(place), content_hash(content)],
+        codec::memory,
+    );
     found.optional().map(row).map_err(from_sqlite)
 }
 
@@ -41,23 +64,43 @@ fn row(found: Option<(i64, i64, Memory)>) -> Option<Row> {
 }
 
 /// Adds one memory (see `MemoryStore::add`).
-pub fn add(transaction: &Transaction<'_>, counters: &mut Counters, scope: &Scope, new: NewMemory, now: DateTime<Utc>) -> Result<Added, StoreError> {
-    let there = by_content(transaction, &scope.namespace, scope.agent.as_deref(), &new.place, &new.content)?;
+pub(crate) fn add(
+    transaction: &Transaction<'_>,
+    counters: &mut Counters,
+    scope: &Scope,
+    new: NewMemory,
+    now: DateTime<Utc>,
+) -> Result<Added, StoreError> {
+    let there = by_content(
+        transaction,
+        &scope.namespace,
+        scope.agent.as_deref(),
+        &new.place,
+        &new.content,
+    )?;
     let superseded = match &new.supersedes {
         Some(id) => match find(transaction, scope, id)? {
             None => return Ok(Added::NothingToSupersede(id.clone())),
             // A memory cannot take its own place.
-            found => found.filter(|(number, _)| there.as_ref().is_none_or(|(own, _)| own != number)),
+            found => {
+                found.filter(|(number, _)| there.as_ref().is_none_or(|(own, _)| own != number))
+            }
         },
         None => None,
     };
     let added = match there {
-        Some((_, memory)) if memory.state(now) == State::Corrected && !new.force => return Ok(Added::Corrected(memory.id)),
+        Some((_, memory)) if memory.state(now) == State::Corrected && !new.force => {
+            return Ok(Added::Corrected(memory.id));
+        }
         Some((number, memory)) => reinforce(transaction, counters, number, memory, &new, now)?,
         None if by_id(transaction, &new.id)?.is_some() => return Ok(Added::IdTaken),
         None => Added::Created(create(transaction, counters, scope, new, now)?),
     };
-    if let (Some((number, mut older)), Added::Created(newer) | Added::Reinforced { memory: newer, .. }) = (superseded, &added) {
+    if let (
+        Some((number, mut older)),
+        Added::Created(newer) | Added::Reinforced { memory: newer, .. },
+    ) = (superseded, &added)
+    {
         older.fate.superseded_by = Some(newer.id.clone());
         older.details.invalid_at = Some(now);
         older.updated_at = now;
@@ -66,7 +109,13 @@ pub fn add(transaction: &Transaction<'_>, counters: &mut Counters, scope: &Scope
     Ok(added)
 }
 
-fn create(transaction: &Transaction<'_>, counters: &mut Counters, scope: &Scope, new: NewMemory, now: DateTime<Utc>) -> Result<Memory, StoreError> {
+fn create(
+    transaction: &Transaction<'_>,
+    counters: &mut Counters,
+    scope: &Scope,
+    new: NewMemory,
+    now: DateTime<Utc>,
+) -> Result<Memory, StoreError> {
     let memory = Memory {
         id: new.id,
         content: new.content,
@@ -92,16 +141,29 @@ fn create(transaction: &Transaction<'_>, counters: &mut Counters, scope: &Scope,
 }
 
 /// The same content was told again.
-fn reinforce(transaction: &Transaction<'_>, counters: &mut Counters, number: i64, before: Memory, new: &NewMemory, now: DateTime<Utc>) -> Result<Added, StoreError> {
+fn reinforce(
+    transaction: &Transaction<'_>,
+    counters: &mut Counters,
+    number: i64,
+    before: Memory,
+    new: &NewMemory,
+    now: DateTime<Utc>,
+) -> Result<Added, StoreError> {
     let state = before.state(now);
     let mut memory = before.clone();
     memory.mentions = memory.mentions.saturating_add(1);
     memory.updated_at = now;
     memory.reinforced_at = Some(memory.told_at().max(new.created_at));
     merge_details(&mut memory, new);
-    let hidden = matches!(state, State::Expired | State::Superseded | State::Trashed | State::Corrected);
+    let hidden = matches!(
+        state,
+        State::Expired | State::Superseded | State::Trashed | State::Corrected
+    );
     if hidden {
-        memory.fate = Fate { consumed_by: memory.fate.consumed_by, ..Fate::default() };
+        memory.fate = Fate {
+            consumed_by: memory.fate.consumed_by,
+            ..Fate::default()
+        };
         memory.details.invalid_at = new.details.invalid_at;
     } else if new.details.invalid_at.is_some() {
         memory.details.invalid_at = new.details.invalid_at;
@@ -112,7 +174,8 @@ fn reinforce(transaction: &Transaction<'_>, counters: &mut Counters, number: i64
     if let Some(consolidated) = &memory.fate.consumed_by {
         reinforce_consolidated(transaction, consolidated, new.created_at, now)?;
     }
-    let revived = matches!(state, State::Expired | State::Superseded | State::Trashed).then_some(state);
+    let revived =
+        matches!(state, State::Expired | State::Superseded | State::Trashed).then_some(state);
     Ok(Added::Reinforced { memory, revived })
 }
 
@@ -138,7 +201,12 @@ fn merge_details(memory: &mut Memory, new: &NewMemory) {
 }
 
 /// A statement that went into a consolidated memory strengthens that one, too.
-fn reinforce_consolidated(transaction: &Transaction<'_>, id: &MemoryId, told_at: DateTime<Utc>, now: DateTime<Utc>) -> Result<(), StoreError> {
+fn reinforce_consolidated(
+    transaction: &Transaction<'_>,
+    id: &MemoryId,
+    told_at: DateTime<Utc>,
+    now: DateTime<Utc>,
+) -> Result<(), StoreError> {
     if let Some((number, mut memory)) = by_id(transaction, id)? {
         memory.mentions = memory.mentions.saturating_add(1);
         memory.reinforced_at = Some(memory.told_at().max(told_at));
@@ -149,21 +217,38 @@ fn reinforce_consolidated(transaction: &Transaction<'_>, id: &MemoryId, told_at:
 }
 
 /// Puts one memory back (see `MemoryStore::import`).
-pub fn import(transaction: &Transaction<'_>, counters: &mut Counters, memory: &Memory, attention: f64) -> Result<Imported, StoreError> {
+pub(crate) fn import(
+    transaction: &Transaction<'_>,
+    counters: &mut Counters,
+    memory: &Memory,
+    attention: f64,
+) -> Result<Imported, StoreError> {
     let there = by_id(transaction, &memory.id)?;
     if let Some((_, before)) = &there {
         if before.namespace != memory.namespace || before.agent != memory.agent {
-            return Ok(Imported::Refused("the id belongs to a memory of another agent or namespace"));
+            return Ok(Imported::Refused(
+                "the id belongs to a memory of another agent or namespace",
+            ));
         }
         if before.updated_at >= memory.updated_at {
             return Ok(Imported::Unchanged);
         }
     }
-    let twin = by_content(transaction, &memory.namespace, memory.agent.as_deref(), &memory.place, &memory.content)?;
+    let twin = by_content(
+        transaction,
+        &memory.namespace,
+        memory.agent.as_deref(),
+        &memory.place,
+        &memory.content,
+    )?;
     if twin.is_some_and(|(_, twin)| twin.id != memory.id) {
         return Ok(Imported::Refused("another memory has the same content"));
     }
-    let number = save(transaction, there.as_ref().map(|(number, _)| *number), memory)?;
+    let number = save(
+        transaction,
+        there.as_ref().map(|(number, _)| *number),
+        memory,
+    )?;
     link_entities(transaction, number, memory)?;
     match there {
         Some((_, before)) => {
@@ -181,11 +266,26 @@ pub fn import(transaction: &Transaction<'_>, counters: &mut Counters, memory: &M
 }
 
 /// Edits one memory (see `MemoryStore::edit`).
-pub fn edit(transaction: &Transaction<'_>, counters: &mut Counters, scope: &Scope, id: &MemoryId, edit: Edit, now: DateTime<Utc>) -> Result<Edited, StoreError> {
-    let Some((number, before)) = find(transaction, scope, id)? else { return Ok(Edited::NotFound) };
+pub(crate) fn edit(
+    transaction: &Transaction<'_>,
+    counters: &mut Counters,
+    scope: &Scope,
+    id: &MemoryId,
+    edit: Edit,
+    now: DateTime<Utc>,
+) -> Result<Edited, StoreError> {
+    let Some((number, before)) = find(transaction, scope, id)? else {
+        return Ok(Edited::NotFound);
+    };
     let mut memory = before.clone();
     if let Some((content, analysis)) = edit.content {
-        let twin = by_content(transaction, &memory.namespace, memory.agent.as_deref(), &memory.place, &content)?;
+        let twin = by_content(
+            transaction,
+            &memory.namespace,
+            memory.agent.as_deref(),
+            &memory.place,
+            &content,
+        )?;
         if let Some((_, twin)) = twin.filter(|(twin, _)| *twin != number) {
             return Ok(Edited::SameAs(twin.id));
         }
@@ -220,10 +320,17 @@ fn replace<T>(field: &mut T, value: Option<T>) {
 }
 
 /// Changes what became of a memory, or its feedback.
-pub fn change(
-    transaction: &Transaction<'_>, counters: &mut Counters, scope: &Scope, id: &MemoryId, change: impl FnOnce(&mut Memory), now: DateTime<Utc>,
+pub(crate) fn change(
+    transaction: &Transaction<'_>,
+    counters: &mut Counters,
+    scope: &Scope,
+    id: &MemoryId,
+    change: impl FnOnce(&mut Memory),
+    now: DateTime<Utc>,
 ) -> Result<Option<Memory>, StoreError> {
-    let Some((number, before)) = find(transaction, scope, id)? else { return Ok(None) };
+    let Some((number, before)) = find(transaction, scope, id)? else {
+        return Ok(None);
+    };
     let mut memory = before.clone();
     change(&mut memory);
     if memory != before {
@@ -235,23 +342,43 @@ pub fn change(
 }
 
 /// Deletes one memory for good.
-pub fn purge(transaction: &Transaction<'_>, counters: &mut Counters, scope: &Scope, id: &MemoryId) -> Result<bool, StoreError> {
-    let Some((number, memory)) = find(transaction, scope, id)? else { return Ok(false) };
+pub(crate) fn purge(
+    transaction: &Transaction<'_>,
+    counters: &mut Counters,
+    scope: &Scope,
+    id: &MemoryId,
+) -> Result<bool, StoreError> {
+    let Some((number, memory)) = find(transaction, scope, id)? else {
+        return Ok(false);
+    };
     if memory.fate.trashed_at.is_none() {
         counters.count(&memory, -1);
     }
     let seq = next_seq(transaction)?;
-    for sql in ["DELETE FROM memories WHERE number = ?1", "DELETE FROM memory_entities WHERE number = ?1", "DELETE FROM vectors WHERE number = ?1"] {
+    for sql in [
+        "DELETE FROM memories WHERE number = ?1",
+        "DELETE FROM memory_entities WHERE number = ?1",
+        "DELETE FROM vectors WHERE number = ?1",
+    ] {
         transaction.execute(sql, [number]).map_err(from_sqlite)?;
     }
-    transaction.execute("INSERT INTO purged (seq, number) VALUES (?1, ?2)", [seq, number]).map_err(from_sqlite)?;
+    transaction
+        .execute(
+            "INSERT INTO purged (seq, number) VALUES (?1, ?2)",
+            [seq, number],
+        )
+        .map_err(from_sqlite)?;
     Ok(true)
 }
 
 /// Keeps the statistics right when a memory changes its terms, or goes to the trash or comes back.
 fn recount(counters: &mut Counters, before: &Memory, after: &Memory) {
     let counted = |memory: &Memory| memory.fate.trashed_at.is_none();
-    if counted(before) != counted(after) || before.analysis != after.analysis || before.details.tags != after.details.tags || before.created_at != after.created_at {
+    if counted(before) != counted(after)
+        || before.analysis != after.analysis
+        || before.details.tags != after.details.tags
+        || before.created_at != after.created_at
+    {
         if counted(before) {
             counters.count(before, -1);
         }
@@ -261,24 +388,48 @@ fn recount(counters: &mut Counters, before: &Memory, after: &Memory) {
     }
 }
 
-fn save(transaction: &Transaction<'_>, number: Option<i64>, memory: &Memory) -> Result<i64, StoreError> {
+fn save(
+    transaction: &Transaction<'_>,
+    number: Option<i64>,
+    memory: &Memory,
+) -> Result<i64, StoreError> {
     let seq = next_seq(transaction)?;
     codec::write(transaction, number, seq, memory)
 }
 
 fn next_seq(transaction: &Transaction<'_>) -> Result<i64, StoreError> {
-    let mut statement = transaction.prepare_cached("UPDATE control SET value = value + 1 WHERE name = 'seq' RETURNING value").map_err(from_sqlite)?;
-    statement.query_row([], |row| row.get(0)).map_err(from_sqlite)
+    let mut statement = transaction
+        .prepare_cached("UPDATE control SET value = value + 1 WHERE name = 'seq' RETURNING value")
+        .map_err(from_sqlite)?;
+    statement
+        .query_row([], |row| row.get(0))
+        .map_err(from_sqlite)
 }
 
 /// Makes the memory findable by its entities, and by no others.
-fn link_entities(transaction: &Transaction<'_>, number: i64, memory: &Memory) -> Result<(), StoreError> {
-    let mut unlink = transaction.prepare_cached("DELETE FROM memory_entities WHERE number = ?1").map_err(from_sqlite)?;
+fn link_entities(
+    transaction: &Transaction<'_>,
+    number: i64,
+    memory: &Memory,
+) -> Result<(), StoreError> {
+    let mut unlink = transaction
+        .prepare_cached("DELETE FROM memory_entities WHERE number = ?1")
+        .map_err(from_sqlite)?;
     unlink.execute([number]).map_err(from_sqlite)?;
-    let mut link = transaction.prepare_cached("INSERT INTO memory_entities (namespace, entity, number) VALUES (?1, ?2, ?3)").map_err(from_sqlite)?;
-    let entities: HashSet<String> = memory.analysis.entities.iter().map(|entity| entity_key(entity)).collect();
+    let mut link = transaction
+        .prepare_cached(
+            "INSERT INTO memory_entities (namespace, entity, number) VALUES (?1, ?2, ?3)",
+        )
+        .map_err(from_sqlite)?;
+    let entities: HashSet<String> = memory
+        .analysis
+        .entities
+        .iter()
+        .map(|entity| entity_key(entity))
+        .collect();
     for entity in entities {
-        link.execute(params![memory.namespace, entity, number]).map_err(from_sqlite)?;
+        link.execute(params![memory.namespace, entity, number])
+            .map_err(from_sqlite)?;
     }
     Ok(())
 }

@@ -15,30 +15,49 @@ const STEPS: [&str; 1] = [include_str!("schema.sql")];
 
 /// Brings the schema up to date. Refuses a file that something else made, and one that a newer
 /// version made; neither is touched.
-pub fn run(connection: &mut Connection, file: &Path) -> Result<(), StoreError> {
-    let pragma = |connection: &Connection, name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0)).map_err(from_sqlite);
+pub(super) fn run(connection: &mut Connection, file: &Path) -> Result<(), StoreError> {
+    let pragma = |connection: &Connection, name: &str| {
+        connection
+            .pragma_query_value(None, name, |row| row.get::<_, i64>(0))
+            .map_err(from_sqlite)
+    };
     let supported = STEPS.len() as i64;
     let version = pragma(connection, "user_version")?;
     let is_empty = pragma(connection, "schema_version")? == 0;
     if !is_empty && pragma(connection, "application_id")? != APPLICATION_ID {
-        return Err(StoreError::Foreign { path: file.display().to_string() });
+        return Err(StoreError::Foreign {
+            path: file.display().to_string(),
+        });
     }
     if version > supported {
-        return Err(StoreError::Version { found: version, supported });
+        return Err(StoreError::Version {
+            found: version,
+            supported,
+        });
     }
-    connection.pragma_update(None, "journal_mode", "wal").map_err(from_sqlite)?;
-    connection.pragma_update(None, "synchronous", "full").map_err(from_sqlite)?;
+    connection
+        .pragma_update(None, "journal_mode", "wal")
+        .map_err(from_sqlite)?;
+    connection
+        .pragma_update(None, "synchronous", "full")
+        .map_err(from_sqlite)?;
     if version == supported {
         return Ok(());
     }
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Exclusive).map_err(from_sqlite)?;
+    let transaction = connection
+        .transaction_with_behavior(TransactionBehavior::Exclusive)
+        .map_err(from_sqlite)?;
     // Another process may have done it while this one waited.
     let version = pragma(&transaction, "user_version")?;
     for step in STEPS.iter().skip(usize::try_from(version).unwrap_or(0)) {
         transaction.execute_batch(step).map_err(from_sqlite)?;
     }
-    transaction.pragma_update(None, "application_id", APPLICATION_ID).map_err(from_sqlite)?;
-    transaction.pragma_update(None, "user_version", supported).map_err(from_sqlite)?;
+    transaction
+        .pragma_update(None, "application_id", APPLICATION_ID)
+        .map_err(from_sqlite)?;
+    transaction
+        .pragma_update(None, "user_version", supported)
+        .map_err(from_sqlite)?;
     transaction.commit().map_err(from_sqlite)
 }
 
@@ -50,10 +69,16 @@ mod tests {
     fn a_file_of_something_else_is_refused_and_left_alone() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("other.db");
-        Connection::open(&file).unwrap().execute_batch("CREATE TABLE notes (text)").unwrap();
+        Connection::open(&file)
+            .unwrap()
+            .execute_batch("CREATE TABLE notes (text)")
+            .unwrap();
         let before = std::fs::read(&file).unwrap();
         let mut connection = Connection::open(&file).unwrap();
-        assert!(matches!(run(&mut connection, &file), Err(StoreError::Foreign { .. })));
+        assert!(matches!(
+            run(&mut connection, &file),
+            Err(StoreError::Foreign { .. })
+        ));
         drop(connection);
         assert_eq!(std::fs::read(&file).unwrap(), before);
     }
@@ -65,7 +90,10 @@ mod tests {
         let mut connection = Connection::open(&file).unwrap();
         run(&mut connection, &file).unwrap();
         connection.pragma_update(None, "user_version", 99).unwrap();
-        assert!(matches!(run(&mut connection, &file), Err(StoreError::Version { found: 99, .. })));
+        assert!(matches!(
+            run(&mut connection, &file),
+            Err(StoreError::Version { found: 99, .. })
+        ));
     }
 
     #[test]

@@ -3,13 +3,13 @@
 //! One connection writes, the others read. Write-ahead log with `synchronous=FULL`, so that an
 //! acknowledged write survives a power cut. All SQL of Keepsake is in this folder.
 
-pub mod codec;
-pub mod control;
-pub mod counters;
-pub mod lists;
-pub mod memories;
+pub(super) mod codec;
+pub(super) mod control;
+pub(super) mod counters;
+pub(super) mod lists;
+pub(super) mod memories;
 mod migrations;
-pub mod signals;
+pub(super) mod signals;
 
 use std::path::Path;
 use std::time::Duration;
@@ -24,7 +24,7 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 const CACHED_STATEMENTS: usize = 64;
 
 /// Opens the connection that writes; creates the file and brings its schema up to date.
-pub fn open_writer(file: &Path) -> Result<Connection, StoreError> {
+pub(super) fn open_writer(file: &Path) -> Result<Connection, StoreError> {
     let mut connection = Connection::open(file).map_err(from_sqlite)?;
     prepare(&connection)?;
     migrations::run(&mut connection, file)?;
@@ -32,11 +32,13 @@ pub fn open_writer(file: &Path) -> Result<Connection, StoreError> {
 }
 
 /// Opens a connection that reads.
-pub fn open_reader(file: &Path) -> Result<Connection, StoreError> {
+pub(super) fn open_reader(file: &Path) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(file, flags).map_err(from_sqlite)?;
     prepare(&connection)?;
-    connection.pragma_update(None, "query_only", true).map_err(from_sqlite)?;
+    connection
+        .pragma_update(None, "query_only", true)
+        .map_err(from_sqlite)?;
     Ok(connection)
 }
 
@@ -47,7 +49,7 @@ fn prepare(connection: &Connection) -> Result<(), StoreError> {
 }
 
 /// Names what SQLite reported in the words that both stores share.
-pub fn from_sqlite(error: rusqlite::Error) -> StoreError {
+pub(super) fn from_sqlite(error: rusqlite::Error) -> StoreError {
     use rusqlite::ErrorCode;
     let code = error.sqlite_error_code();
     let source = Box::new(error);
@@ -55,9 +57,10 @@ pub fn from_sqlite(error: rusqlite::Error) -> StoreError {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::Timeout(source),
         Some(ErrorCode::DiskFull) => StoreError::Full(source),
         Some(ErrorCode::ReadOnly) => StoreError::ReadOnly(source),
-        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
-            StoreError::Corrupt { what: source.to_string(), source: Some(source) }
-        }
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => StoreError::Corrupt {
+            what: source.to_string(),
+            source: Some(source),
+        },
         _ => StoreError::Unavailable(source),
     }
 }
