@@ -5,12 +5,11 @@
 use std::path::{Path, PathBuf};
 
 /// Top modules from the bottom up: each may use itself, its own row and the rows before it.
-const LAYERS: [&[&str]; 9] = [
-    &[
-        "clock", "error", "memory", "query", "scope", "signals", "analysis",
-    ],
+const LAYERS: [&[&str]; 10] = [
+    &["clock", "memory", "query", "scope", "signals", "analysis"],
     &["ranking"],
     &["store"],
+    &["error"],
     &["config"],
     &["app"],
     &["write"],
@@ -102,7 +101,6 @@ fn modules_use_only_what_lies_below_them() {
     }
     // Skip patterns are folded as the gate compares them, so that both agree.
     strays.retain(|stray| stray != "config/resolve.rs uses `crate::read`");
-    // An explanation finds its memory as a write does.
     assert_eq!(strays, Vec::<String>::new());
 }
 

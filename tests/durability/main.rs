@@ -6,6 +6,7 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 
 use reqwest::blocking::Client;
@@ -58,7 +59,13 @@ fn client() -> Client {
 }
 
 /// Writes until told to stop or cut off; what was acknowledged.
-fn write(url: &str, round: u64, writer: u64, stop: &AtomicBool) -> Vec<(String, String)> {
+fn write(
+    url: &str,
+    round: u64,
+    writer: u64,
+    stop: &AtomicBool,
+    begun: &Sender<()>,
+) -> Vec<(String, String)> {
     let client = client();
     let mut acknowledged = Vec::new();
     for number in 0.. {
@@ -77,6 +84,8 @@ fn write(url: &str, round: u64, writer: u64, stop: &AtomicBool) -> Vec<(String, 
             break;
         };
         acknowledged.push((memory["id"].as_str().unwrap().to_owned(), content));
+        // Nobody listens after the first.
+        let _ = begun.send(());
     }
     acknowledged
 }
@@ -101,11 +110,16 @@ fn nothing_acknowledged_is_lost_when_the_service_is_killed() {
         }
         all.append(&mut fresh);
         let stop = AtomicBool::new(false);
+        let (begun, first) = channel();
         fresh = std::thread::scope(|scope| {
             let (url, stop) = (service.url.as_str(), &stop);
             let writers: Vec<_> = (0..WRITERS)
-                .map(|writer| scope.spawn(move || write(url, round, writer, stop)))
+                .map(|writer| {
+                    let begun = begun.clone();
+                    scope.spawn(move || write(url, round, writer, stop, &begun))
+                })
                 .collect();
+            first.recv().unwrap();
             // The moment of the kill is the point of the test, not a wait for something.
             std::thread::sleep(Duration::from_millis(random.u64(5..80)));
             let mut child = service.child;
