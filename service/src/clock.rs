@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, SubsecRound, Utc};
 use data_encoding::Encoding;
 
 use crate::memory::MemoryId;
@@ -21,15 +21,17 @@ impl Clock {
         Clock::Fixed(Arc::new(Mutex::new(now)))
     }
 
+    /// The time, in whole milliseconds: what stores keep.
     pub fn now(&self) -> DateTime<Utc> {
-        match self {
+        let now = match self {
             #[expect(
                 clippy::disallowed_methods,
                 reason = "the one place that reads the machine's clock"
             )]
             Clock::System => Utc::now(),
             Clock::Fixed(now) => *now.lock().expect("no holder of the fixed time can panic"),
-        }
+        };
+        now.trunc_subsecs(3)
     }
 }
 

@@ -85,7 +85,7 @@ pub struct QueryAnalysis {
 
 /// Loads what the analysis needs, so that the first request does not wait for it.
 pub fn warm_up() {
-    Analyser::new("", Ingredients::default()).query("热身 warm up");
+    Analyser::new("", Ingredients::default()).query("王小明热身 warm up");
 }
 
 /// The analyser with what it knows. Cheap to clone.

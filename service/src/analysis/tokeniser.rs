@@ -1,7 +1,7 @@
 //! Cuts a text into surface tokens.
 //!
 //! Runs of Chinese go through the segmenter, runs of other scripts written without spaces stay
-//! whole, and everything else is cut at white space and separators by [`technical`](super::technical).
+//! whole, and everything else is cut at white space and separators by `technical.rs`.
 //! Which terms a token yields is decided later, in [`super::content`] and [`super::query`].
 
 use super::dictionary::Dictionary;

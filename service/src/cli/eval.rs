@@ -28,7 +28,7 @@ pub(super) struct Eval {
     /// Also measure what is lost without each part of retrieval
     #[arg(long)]
     ablate: bool,
-    /// Write the ranking of each query to DIR/<set>.jsonl
+    /// Write the ranking of each query to `DIR/SET.jsonl`
     #[arg(long, value_name = "DIR")]
     runs: Option<PathBuf>,
     /// Compare two folders of runs query by query instead

@@ -11,6 +11,7 @@ mod serve;
 mod tables;
 mod verbs;
 
+use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -126,6 +127,7 @@ pub fn start_logging(arguments: &Arguments, environment: &raw::Environment) {
     tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr)
+        .with_ansi(std::io::stderr().is_terminal())
         .init();
 }
 

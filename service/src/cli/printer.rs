@@ -15,7 +15,11 @@ pub(super) struct Printer {
 
 impl Printer {
     /// Prints an answer: as JSON if asked for, else by `text`.
-    pub(super) fn answer(&self, value: &Value, text: impl FnOnce(&Value) -> String) -> anyhow::Result<()> {
+    pub(super) fn answer(
+        &self,
+        value: &Value,
+        text: impl FnOnce(&Value) -> String,
+    ) -> anyhow::Result<()> {
         let mut shown = if self.json {
             serde_json::to_string_pretty(value)?
         } else {

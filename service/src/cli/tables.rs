@@ -60,9 +60,11 @@ pub(super) fn hits(answer: &Value) -> String {
             .unwrap_or("no_match");
         shown.push_str(&format!("nothing found ({reason})\n"));
     }
-    if let Some(below @ 1..) = answer["below_floor"].as_u64() { shown.push_str(&format!(
-        "{below} more fell below the floor; `--min-score 0` shows them\n"
-    )) }
+    if let Some(below @ 1..) = answer["below_floor"].as_u64() {
+        shown.push_str(&format!(
+            "{below} more fell below the floor; `--min-score 0` shows them\n"
+        ))
+    }
     if let Some(reason) = answer["explanation"]["reason"].as_str() {
         let explanation = &answer["explanation"];
         let rank = explanation["rank"]

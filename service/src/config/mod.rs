@@ -105,3 +105,103 @@ pub fn load(flags: &raw::Flags, environment: &raw::Environment) -> Result<Loaded
     let settings = resolve::resolve(&layers, environment, &mut warnings)?;
     Ok(Loaded { settings, warnings })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn environment(variables: &[(&str, &str)]) -> raw::Environment {
+        let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+        variables.iter().map(owned).collect()
+    }
+
+    fn with_file(text: &str) -> Result<Loaded, ConfigError> {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("config.json");
+        std::fs::write(&file, text).unwrap();
+        let variables = [("KEEPSAKE_CONFIG", file.to_str().unwrap())];
+        load(&raw::Flags::new(), &environment(&variables))
+    }
+
+    #[test]
+    fn the_example_names_every_key_and_holds_the_defaults() {
+        let example = include_str!("../../../config.example.json");
+        for key in raw::KEYS {
+            assert!(example.contains(&format!("\"{key}\":")), "{key} is missing");
+        }
+        let loaded = with_file(example).unwrap();
+        assert_eq!(loaded.settings, Settings::default());
+        assert_eq!(loaded.warnings, Vec::<String>::new());
+    }
+
+    #[test]
+    fn flags_are_stronger_than_the_environment_and_that_than_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("config.json");
+        std::fs::write(
+            &file,
+            r#"{"top_k": 1, "candidate_pool": 2, "bm25_limit": 3}"#,
+        )
+        .unwrap();
+        let variables = [
+            ("KEEPSAKE_CONFIG", file.to_str().unwrap()),
+            ("KEEPSAKE_TOP_K", "4"),
+            ("KEEPSAKE_CANDIDATE_POOL", "5"),
+        ];
+        let flags = raw::Flags::from([("top_k", "6".to_owned())]);
+        let settings = load(&flags, &environment(&variables)).unwrap().settings;
+        let found = (settings.top_k, settings.candidate_pool, settings.bm25_limit);
+        assert_eq!(
+            found,
+            (6, 5, 10),
+            "a lower limit of the pool does not lower it"
+        );
+    }
+
+    #[test]
+    fn wrong_values_say_where_and_what_is_allowed() {
+        for (file, told) in [
+            (
+                r#"{"top_k": "five"}"#,
+                "`top_k` is `\"five\"`, allowed is a whole number",
+            ),
+            (
+                r#"{"is_primary": "false"}"#,
+                "`is_primary` is `\"false\"`, allowed is true or false",
+            ),
+            (
+                r#"{"decay_floor": 2}"#,
+                "`decay_floor` is `2`, allowed is a number from 0 to 1",
+            ),
+            (r#"{"top_k": "#, "is not valid JSON"),
+            (r#"{"store": "postgres"}"#, "allowed is auto or embedded"),
+            (r#"{"listen": "0.0.0.0:80"}"#, "other machines can reach"),
+        ] {
+            let error = with_file(file).unwrap_err().to_string();
+            assert!(error.contains(told), "{file}: {error}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_key_is_a_warning_with_the_nearest_name() {
+        let loaded = with_file(r#"{"topk": 3}"#).unwrap();
+        assert!(
+            loaded.warnings[0].contains("`top_k`"),
+            "{:?}",
+            loaded.warnings
+        );
+    }
+
+    #[test]
+    fn a_missing_file_is_fine_unless_it_was_named() {
+        assert!(
+            load(
+                &raw::Flags::new(),
+                &environment(&[("HOME", "/nonexistent")])
+            )
+            .is_ok()
+        );
+        let named = environment(&[("KEEPSAKE_CONFIG", "/nonexistent/config.json")]);
+        assert!(load(&raw::Flags::new(), &named).is_err());
+    }
+}

@@ -89,7 +89,7 @@ impl<T: DeserializeOwned> FromRequest<App> for Body<T> {
     }
 }
 
-/// The items of a JSON array body, as they are; each is read by [`Items::read`].
+/// The items of a JSON array body, as they are; each is read by [`ItemDefaults::read`].
 pub(super) struct Items {
     pub items: Vec<Value>,
     pub defaults: ItemDefaults,

@@ -24,7 +24,10 @@ pub(super) struct Given {
     feedback: f64,
 }
 
-pub(super) async fn give(State(app): State<App>, body: Body<Fields>) -> Result<Json<Given>, Problem> {
+pub(super) async fn give(
+    State(app): State<App>,
+    body: Body<Fields>,
+) -> Result<Json<Given>, Problem> {
     let (id, feedback) = write::feedback(
         &app,
         &body.scope,

@@ -33,7 +33,10 @@ pub(super) async fn get(
     Ok(Json(state(app.store.lock(now).await?, now)))
 }
 
-pub(super) async fn set(State(app): State<App>, body: Body<Fields>) -> Result<Json<LockState>, Problem> {
+pub(super) async fn set(
+    State(app): State<App>,
+    body: Body<Fields>,
+) -> Result<Json<LockState>, Problem> {
     let now = app.clock.now();
     let seconds = body.value.ttl_seconds.unwrap_or(DEFAULT_TTL_SECONDS);
     if !(1..=MAX_TTL_SECONDS).contains(&seconds) {

@@ -100,7 +100,10 @@ pub(super) fn status(stored: &Stored) -> StatusCode {
     }
 }
 
-pub(super) async fn add(State(app): State<App>, body: Body<NewFields>) -> Result<Response, Problem> {
+pub(super) async fn add(
+    State(app): State<App>,
+    body: Body<NewFields>,
+) -> Result<Response, Problem> {
     let now = app.clock.now();
     let stored = write::add(&app, &body.scope, body.value.into(), now).await?;
     let revived = stored.revived.map(MemoryState::as_str);

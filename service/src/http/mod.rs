@@ -1,7 +1,7 @@
 //! The service: all routes, what wraps them, and serving.
 //!
 //! A handler extracts, calls one function of the library, converts, and returns. Statuses are given
-//! in [`problem`] and nowhere else.
+//! in `problem.rs` and nowhere else.
 
 mod batches;
 mod corrections;

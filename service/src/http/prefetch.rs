@@ -43,7 +43,10 @@ pub(super) struct Found {
     took_ms: f64,
 }
 
-pub(super) async fn post(State(app): State<App>, body: Body<Fields>) -> Result<Json<Found>, Problem> {
+pub(super) async fn post(
+    State(app): State<App>,
+    body: Body<Fields>,
+) -> Result<Json<Found>, Problem> {
     let (started, now) = (Instant::now(), app.clock.now());
     let fields = body.value;
     let wanted = Wanted {

@@ -87,7 +87,10 @@ pub(super) struct Found {
     explanation: Option<ExplanationShape>,
 }
 
-pub(super) async fn post(State(app): State<App>, body: Body<Fields>) -> Result<Json<Found>, Problem> {
+pub(super) async fn post(
+    State(app): State<App>,
+    body: Body<Fields>,
+) -> Result<Json<Found>, Problem> {
     run(&app, &body.scope, body.value).await
 }
 

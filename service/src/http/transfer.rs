@@ -128,7 +128,10 @@ struct Links {
     sources: Option<Vec<String>>,
 }
 
-pub(super) async fn import(State(app): State<App>, request: Request) -> Result<Json<Value>, Problem> {
+pub(super) async fn import(
+    State(app): State<App>,
+    request: Request,
+) -> Result<Json<Value>, Problem> {
     if content_type(&request).as_deref() != Some(ndjson::CONTENT_TYPE) {
         return Err(Problem::unsupported_media_type(ndjson::CONTENT_TYPE));
     }

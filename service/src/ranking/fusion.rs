@@ -4,7 +4,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use crate::memory::Memory;
-use crate::query::{Candidate, Plan, Retrieved, Via};
+use crate::query::{Candidate, Plan, QueryTerm, Retrieved, Via};
 
 use super::Scored;
 use super::bm25::Scorer;
@@ -110,26 +110,37 @@ fn lenders(turns: &HashMap<Turn<'_>, usize>, memory: &Memory) -> Vec<(usize, f64
         .collect()
 }
 
+/// Why a candidate was found: the terms that it holds. Those that prove nothing by themselves, such
+/// as a pair of characters across two words, are named only when there is nothing better.
 fn reasons(plan: &Plan, scorer: &Scorer, candidate: &Candidate) -> BTreeSet<Found> {
-    let matched = |(index, frequency): &(usize, &u32)| **frequency > 0 && scorer.counts(*index);
-    candidate
-        .frequencies
-        .iter()
-        .enumerate()
-        .filter(matched)
-        .map(|(index, _)| {
-            let term = &plan.terms[index];
-            let kind = match term.via {
-                Via::Own => FoundKind::Term,
-                Via::Synonym => FoundKind::Synonym,
-                Via::Entity => FoundKind::Entity,
-                Via::Cooccurrence => FoundKind::Cooccurrence,
-                Via::Tag => FoundKind::Tag,
-            };
-            Found {
-                kind,
-                detail: term.detail.clone(),
-            }
-        })
+    let frequencies = candidate.frequencies.iter().enumerate();
+    let held = frequencies.filter(|(index, frequency)| **frequency > 0 && scorer.counts(*index));
+    let held: Vec<usize> = held.map(|(index, _)| index).collect();
+    let proves = |index: &usize| {
+        let claims = plan.claims.iter().flat_map(|claim| &claim.proofs);
+        plan.terms[*index].via != Via::Own
+            || claims
+                .into_iter()
+                .any(|(term, share)| term == index && *share > 0.0)
+    };
+    let telling: Vec<usize> = held.iter().copied().filter(proves).collect();
+    let named = if telling.is_empty() { held } else { telling };
+    named
+        .into_iter()
+        .map(|index| found(&plan.terms[index]))
         .collect()
+}
+
+fn found(term: &QueryTerm) -> Found {
+    let kind = match term.via {
+        Via::Own => FoundKind::Term,
+        Via::Synonym => FoundKind::Synonym,
+        Via::Entity => FoundKind::Entity,
+        Via::Cooccurrence => FoundKind::Cooccurrence,
+        Via::Tag => FoundKind::Tag,
+    };
+    Found {
+        kind,
+        detail: term.detail.clone(),
+    }
 }

@@ -10,6 +10,8 @@ pub mod explanation;
 pub mod factors;
 pub mod fusion;
 pub mod identical;
+#[cfg(test)]
+mod properties;
 
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! What Keepsake asks of a store: five small traits in domain words, whose sum is [`Store`].
 //!
 //! Each sentence in the documentation of a method holds for every store and has a test in
-//! [`conformance`]. A method is atomic: what it changes is changed together or not at all, counters
+//! `conformance.rs`. A method is atomic: what it changes is changed together or not at all, counters
 //! and statistics included. A store never reads the clock and knows nothing of HTTP. Absent is an
 //! `Option`; a memory that the scope does not see is absent.
 

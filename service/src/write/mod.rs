@@ -3,7 +3,7 @@
 pub mod import;
 pub mod validate;
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, SubsecRound, Utc};
 
 use crate::analysis::emotion::Emotion;
 use crate::app::App;
@@ -102,7 +102,7 @@ async fn prepare(
         content,
         place: draft.place,
         details,
-        created_at: draft.created_at.unwrap_or(now),
+        created_at: draft.created_at.map_or(now, |time| time.trunc_subsecs(3)),
         attention: attention_gained(&analysis.emotion, &app.settings),
         analysis,
         supersedes,

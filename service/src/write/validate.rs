@@ -1,5 +1,7 @@
 //! What a memory must be to be stored.
 
+use chrono::SubsecRound;
+
 use crate::config::Settings;
 use crate::error::{Error, FieldError};
 use crate::memory::{Details, Place};
@@ -33,6 +35,7 @@ pub fn draft(
         .unwrap_or_default();
     details.tags = tags;
     details.shared |= shared;
+    details.invalid_at = details.invalid_at.map(|time| time.trunc_subsecs(3));
     for (field, value) in [
         ("category", &details.category),
         ("source", &details.source),

@@ -401,3 +401,16 @@ impl ScanStore for EmbeddedStore {
             .await
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn fresh() -> (EmbeddedStore, tempfile::TempDir) {
+        let folder = tempfile::tempdir().unwrap();
+        let store = EmbeddedStore::open(folder.path()).unwrap();
+        (store, folder)
+    }
+
+    crate::store::conformance::conformance!(fresh);
+}

@@ -128,7 +128,7 @@ pub(crate) fn memory(row: &Row<'_>) -> rusqlite::Result<(i64, i64, Memory)> {
     Ok((row.get("number")?, row.get("seq")?, memory))
 }
 
-/// The columns that [`write`] fills.
+/// The columns that [`fn@write`] fills.
 const WRITTEN: [&str; 38] = [
     "number",
     "id",

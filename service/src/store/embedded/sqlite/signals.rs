@@ -126,7 +126,10 @@ pub(crate) fn timeline(
 }
 
 /// See `SignalStore::synonyms`.
-pub(crate) fn synonyms(connection: &Connection, namespace: &str) -> Result<Vec<Synonyms>, StoreError> {
+pub(crate) fn synonyms(
+    connection: &Connection,
+    namespace: &str,
+) -> Result<Vec<Synonyms>, StoreError> {
     let mut statement = connection
         .prepare_cached(
             "SELECT term, terms, manual FROM synonyms WHERE namespace = ?1 ORDER BY term",
