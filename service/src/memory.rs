@@ -176,16 +176,16 @@ impl State {
 impl Memory {
     /// The state at `now`; the strongest reason to hide a memory names it.
     pub fn state(&self, now: DateTime<Utc>) -> State {
-        let fate = &self.fate;
+        let (fate, end) = (&self.fate, self.details.invalid_at);
         if fate.trashed_at.is_some() {
             State::Trashed
         } else if fate.corrected_at.is_some() {
             State::Corrected
         } else if fate.consumed_by.is_some() {
             State::Consumed
-        } else if fate.superseded_by.is_some() {
+        } else if fate.superseded_by.is_some() && end.is_none_or(|end| end <= now) {
             State::Superseded
-        } else if self.details.invalid_at.is_some_and(|end| end <= now) {
+        } else if end.is_some_and(|end| end <= now) {
             State::Expired
         } else {
             State::Active

@@ -280,25 +280,14 @@ impl Retriever for EmbeddedStore {
     ) -> Result<Retrieved, StoreError> {
         let (scope, plan) = (scope.clone(), plan.clone());
         self.read(move |connection, tail| {
+            let tail = retrieval::same_moment(connection, tail)?;
             if let Some(lock) = control::lock(connection, now)? {
                 return Ok(Retrieved {
                     lock: Some(lock),
                     ..Retrieved::default()
                 });
             }
-            if tail.read().unwrap_or_else(PoisonError::into_inner).seq < control::seq(connection)? {
-                retrieval::catch_up(
-                    connection,
-                    &mut tail.write().unwrap_or_else(PoisonError::into_inner),
-                )?;
-            }
-            retrieval::retrieve(
-                connection,
-                &tail.read().unwrap_or_else(PoisonError::into_inner),
-                &scope,
-                &plan,
-                now,
-            )
+            retrieval::retrieve(connection, &tail, &scope, &plan, now)
         })
         .await
     }

@@ -1,6 +1,7 @@
 //! Candidates for a plan: catch up with the truth, score, choose the pool, add neighbours.
 
 use std::collections::HashSet;
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use chrono::{DateTime, Utc};
 use rusqlite::{Connection, OptionalExtension, params};
@@ -14,8 +15,30 @@ use crate::ranking::fusion::NEIGHBOUR_REACH;
 use crate::scope::Scope;
 use crate::store::StoreError;
 
+/// The tail in the very state that the connection's transaction reads, held there: statistics, rows
+/// and tail are of one moment. Nothing may have been read in the transaction before.
+pub(super) fn same_moment<'a>(
+    connection: &Connection,
+    tail: &'a RwLock<Tail>,
+) -> Result<RwLockReadGuard<'a, Tail>, StoreError> {
+    // The first read fixes the transaction's state; while the guard is held, the tail cannot have
+    // gone past it.
+    let current = tail.read().unwrap_or_else(PoisonError::into_inner);
+    if current.seq == control::seq(connection)? {
+        return Ok(current);
+    }
+    drop(current);
+    let mut current = tail.write().unwrap_or_else(PoisonError::into_inner);
+    // Another reader may have taken the tail further meanwhile: read a new state, not the old one.
+    connection
+        .execute_batch("COMMIT; BEGIN")
+        .map_err(from_sqlite)?;
+    catch_up(connection, &mut current)?;
+    Ok(RwLockWriteGuard::downgrade(current))
+}
+
 /// Reads into the tail what changed since it was last asked.
-pub(super) fn catch_up(connection: &Connection, tail: &mut Tail) -> Result<(), StoreError> {
+fn catch_up(connection: &Connection, tail: &mut Tail) -> Result<(), StoreError> {
     let sql = format!("SELECT {COLUMNS} FROM memories WHERE seq > ?1 ORDER BY seq");
     let mut statement = connection.prepare_cached(&sql).map_err(from_sqlite)?;
     let rows = statement
@@ -37,8 +60,7 @@ pub(super) fn catch_up(connection: &Connection, tail: &mut Tail) -> Result<(), S
     for (number, _, memory) in changed {
         tail.put(number, memory);
     }
-    // Another reader with a later state may have been here first.
-    tail.seq = tail.seq.max(control::seq(connection)?);
+    tail.seq = control::seq(connection)?;
     Ok(())
 }
 

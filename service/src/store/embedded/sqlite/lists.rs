@@ -19,7 +19,7 @@ const VISIBLE: &str = "namespace = :namespace AND (:primary OR shared OR ifnull(
 
 /// The state of a memory at `:now`, in SQL; the same order as `Memory::state`.
 const STATE: &str = "CASE WHEN trashed_at IS NOT NULL THEN 'trashed' WHEN corrected_at IS NOT NULL THEN 'corrected' \
-    WHEN consumed_by IS NOT NULL THEN 'consumed' WHEN superseded_by IS NOT NULL THEN 'superseded' \
+    WHEN consumed_by IS NOT NULL THEN 'consumed' WHEN superseded_by IS NOT NULL AND ifnull(invalid_at <= :now, 1) THEN 'superseded' \
     WHEN invalid_at <= :now THEN 'expired' ELSE 'active' END";
 
 /// A page of memories (see `MemoryStore::list`).
