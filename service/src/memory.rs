@@ -52,18 +52,6 @@ pub struct Place {
     pub document: Option<String>,
 }
 
-/// Who is behind a write.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Origin {
-    /// A person asked for it.
-    #[default]
-    Person,
-    /// A model decided on it.
-    Model,
-    /// A client wrote it by itself, such as an archived turn.
-    Automatic,
-}
-
 /// Fields that a person sets and may change.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Details {

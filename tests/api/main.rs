@@ -14,6 +14,7 @@ mod chinese;
 mod duplicates;
 mod emotion;
 mod entities;
+mod evaluation;
 mod heavy;
 mod hostile;
 mod http_batches;

@@ -20,8 +20,10 @@ pub(super) struct Add {
     /// Let all agents of the namespace see it
     #[arg(long)]
     shared: bool,
+    /// What kind of thing it is about
     #[arg(long)]
     category: Option<String>,
+    /// Where it comes from
     #[arg(long)]
     source: Option<String>,
     /// Conversation that it belongs to
@@ -76,10 +78,13 @@ struct SearchOptions {
     /// Entries must have all of the tags
     #[arg(long)]
     all_tags: bool,
+    /// Only of this category
     #[arg(long)]
     category: Option<String>,
+    /// Only from this source
     #[arg(long)]
     source: Option<String>,
+    /// Only of this conversation
     #[arg(long)]
     session: Option<String>,
     /// Also entries that are expired or superseded
@@ -154,12 +159,16 @@ pub(super) struct List {
     /// Where a former list said that it goes on
     #[arg(long)]
     cursor: Option<String>,
+    /// Only with this tag
     #[arg(long)]
     tag: Option<String>,
+    /// Only of this category
     #[arg(long)]
     category: Option<String>,
+    /// Only from this source
     #[arg(long)]
     source: Option<String>,
+    /// Only of this conversation
     #[arg(long)]
     session: Option<String>,
     /// active, expired, consumed, superseded, corrected or trashed; without it all but trashed

@@ -35,7 +35,6 @@ pub(super) fn resolve(
     let defaults = Settings::default();
     let number = |key, default, range| reader.number(key, default, range);
     let count = |key, default, range| reader.count(key, default, range);
-    let Weights { .. } = defaults.weights;
     let settings = Settings {
         listen: reader.listen(defaults.listen)?,
         data_dir: reader.path("data_dir").unwrap_or_else(|| {

@@ -14,7 +14,7 @@ use super::problem::Problem;
 use super::shapes::MemoryShape;
 use crate::app::App;
 use crate::error::Error;
-use crate::memory::{Details, Edit, MemoryId, Origin, Place, State as MemoryState};
+use crate::memory::{Details, Edit, MemoryId, Place, State as MemoryState};
 use crate::store::{Cursor, ListFilters};
 use crate::write::{self, Draft, Stored};
 
@@ -38,14 +38,16 @@ pub struct NewFields {
     invalid_at: Option<DateTime<Utc>>,
     pinned: Option<bool>,
     supersedes: Option<String>,
-    origin: Option<OriginField>,
+    /// Who is behind the write. Checked; nothing depends on it so far.
+    #[serde(rename = "origin")]
+    _origin: Option<Origin>,
     metadata: Option<Map<String, Value>>,
     force: Option<bool>,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum OriginField {
+enum Origin {
     Person,
     Model,
     Automatic,
@@ -72,11 +74,6 @@ impl From<NewFields> for Draft {
             },
             created_at: fields.created_at,
             supersedes: fields.supersedes,
-            origin: match fields.origin {
-                None | Some(OriginField::Person) => Origin::Person,
-                Some(OriginField::Model) => Origin::Model,
-                Some(OriginField::Automatic) => Origin::Automatic,
-            },
             force: fields.force.unwrap_or_default(),
         }
     }

@@ -35,41 +35,57 @@ struct ExportLine {
 /// scope exports all namespaces.
 pub(super) async fn export(State(app): State<App>, request: Request) -> Result<Response, Problem> {
     let (mut parts, _) = request.into_parts();
-    let everything = !parts.uri.query().unwrap_or_default().contains("namespace=");
+    let query = parts.uri.query().unwrap_or_default();
+    let named = form_urlencoded::parse(query.as_bytes()).any(|(name, _)| name == "namespace");
     let scope = Params::<NoFields>::from_request_parts(&mut parts, &app)
         .await?
         .scope;
     // Fails before the first line if the store does.
     app.store.check().await?;
-    let now = app.clock.now();
-    let step = move |(app, scope, after): (App, Scope, Option<MemoryId>)| async move {
-        let memories = match app.store.scan(after.as_ref(), CHUNK).await {
+    let start = Progress {
+        everything: scope.primary && !named,
+        now: app.clock.now(),
+        app,
+        scope,
+        after: None,
+        ended: false,
+    };
+    Ok(ndjson::answer(ndjson::repeat(start, Progress::step)))
+}
+
+/// How far an export is.
+struct Progress {
+    app: App,
+    scope: Scope,
+    everything: bool,
+    now: DateTime<Utc>,
+    after: Option<MemoryId>,
+    ended: bool,
+}
+
+impl Progress {
+    /// The next lines; one that breaks off says so in its last line, which is no memory.
+    async fn step(mut self) -> Option<(Vec<Value>, Progress)> {
+        if self.ended {
+            return None;
+        }
+        let memories = match self.app.store.scan(self.after.as_ref(), CHUNK).await {
             Ok(memories) => memories,
             Err(error) => {
-                return Some((
-                    vec![json!({"problem": Problem::from(error)})],
-                    (app, scope, after),
-                ))
-                .filter(|_| false);
+                self.ended = true;
+                return Some((vec![json!({"problem": Problem::from(error)})], self));
             }
         };
-        let last = memories.last()?.id.clone();
-        let visible = |memory: &&Memory| {
-            (everything && scope.primary)
-                || scope.sees(
-                    &memory.namespace,
-                    memory.agent.as_deref(),
-                    memory.details.shared,
-                )
-        };
-        let lines = memories
-            .iter()
-            .filter(visible)
-            .map(|memory| line(memory, now))
-            .collect();
-        Some((lines, (app, scope, Some(last))))
-    };
-    Ok(ndjson::answer(ndjson::repeat((app, scope, None), step)))
+        self.after = Some(memories.last()?.id.clone());
+        let visible = memories.iter().filter(|memory| self.exports(memory));
+        let lines = visible.map(|memory| line(memory, self.now)).collect();
+        Some((lines, self))
+    }
+
+    fn exports(&self, memory: &Memory) -> bool {
+        let (agent, shared) = (memory.agent.as_deref(), memory.details.shared);
+        self.everything || self.scope.sees(&memory.namespace, agent, shared)
+    }
 }
 
 fn line(memory: &Memory, now: DateTime<Utc>) -> Value {

@@ -10,7 +10,7 @@ use crate::app::App;
 use crate::clock::new_id;
 use crate::config::Settings;
 use crate::error::Error;
-use crate::memory::{Details, Edit, Memory, MemoryId, NewMemory, Origin, Place, State};
+use crate::memory::{Details, Edit, Memory, MemoryId, NewMemory, Place, State};
 use crate::scope::Scope;
 use crate::store::{Added, Edited, Resolved};
 
@@ -28,7 +28,6 @@ pub struct Draft {
     pub created_at: Option<DateTime<Utc>>,
     /// Id, key or unique beginning of the id of the memory that it replaces.
     pub supersedes: Option<String>,
-    pub origin: Origin,
     /// Store it even if the same content was corrected.
     pub force: bool,
 }
