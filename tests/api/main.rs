@@ -34,3 +34,4 @@ mod relevance;
 mod storing;
 mod tags;
 mod times;
+mod transfer;

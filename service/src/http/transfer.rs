@@ -186,7 +186,12 @@ pub(super) async fn import(
 
 /// The memory that a line stands for.
 fn memory(app: &App, defaults: &ItemDefaults, value: Value) -> Result<Memory, Problem> {
-    let (scope, line): (Scope, ImportLine) = defaults.read(value, &app.settings)?;
+    // An exported `null` says that the memory has no agent, whatever agent the service works for.
+    let nobody = value.get("agent_id").is_some_and(Value::is_null);
+    let (mut scope, line): (Scope, ImportLine) = defaults.read(value, &app.settings)?;
+    if nobody {
+        scope.agent = None;
+    }
     let id = MemoryId::new(line.id);
     if !(1..=MAX_ID_CHARS).contains(&id.as_str().chars().count())
         || id
