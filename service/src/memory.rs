@@ -207,7 +207,7 @@ pub struct Edit {
     pub category: Option<Option<String>>,
     pub source: Option<Option<String>>,
     pub entry_type: Option<Option<String>>,
-    /// `Some(None)` revives an expired or superseded memory.
+    /// `Some(None)`, or a time to come, revives an expired or superseded memory.
     pub invalid_at: Option<Option<DateTime<Utc>>>,
     pub pinned: Option<bool>,
     pub metadata: Option<Map<String, Value>>,

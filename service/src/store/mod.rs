@@ -1,8 +1,8 @@
 //! What Keepsake asks of a store: five small traits in domain words, whose sum is [`Store`].
 //!
-//! Each sentence in the documentation of a method holds for every store and has a test in
-//! `conformance.rs`. A method is atomic: what it changes is changed together or not at all, counters
-//! and statistics included. A store never reads the clock and knows nothing of HTTP. Absent is an
+//! Each sentence in the documentation of a method holds for every store and has a test in the folder
+//! `conformance`. A method is atomic: what it changes is changed together or not at all, counters and
+//! statistics included. A store never reads the clock and knows nothing of HTTP. Absent is an
 //! `Option`; a memory that the scope does not see is absent.
 
 #[cfg(test)]
@@ -23,7 +23,8 @@ pub use error::StoreError;
 #[derive(Debug, Clone, PartialEq)]
 pub enum Added {
     Created(Memory),
-    /// The same content was there; `revived` is its former state if it was hidden.
+    /// The same content was there; `revived` is its former state if it was
+    /// expired, superseded or trashed.
     Reinforced {
         memory: Memory,
         revived: Option<State>,

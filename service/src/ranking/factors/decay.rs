@@ -6,7 +6,7 @@ use crate::ranking::Weights;
 
 const SECONDS_A_DAY: f64 = 86_400.0;
 
-/// `max(2^(-age_days / half_days), floor) ^ influence`, above 0.0 to 1.0; the future has age 0.
+/// `max(2^(-age_days / half_days), floor) ^ influence`, 0.0 to 1.0; the future has age 0.
 pub fn factor(told_at: DateTime<Utc>, now: DateTime<Utc>, weights: &Weights) -> f64 {
     let age_days = (now - told_at).num_seconds().max(0) as f64 / SECONDS_A_DAY;
     let decay = (-age_days / weights.decay_half_days)

@@ -60,9 +60,12 @@ pub(crate) async fn the_same_content_again_is_reinforced_not_doubled(store: &dyn
 pub(crate) async fn an_old_telling_told_again_late_makes_no_memory_older(store: &dyn Store) {
     let owner = Scope::owner();
     create(store, &owner, told("tabs, not spaces")).await;
-    let (memory, _) = reinforced(add(store, &owner, told_on(-90, "tabs, not spaces")).await);
-    assert_eq!(memory.told_at(), day(0));
-    assert_eq!(memory.created_at, day(0));
+    for (about, last_told) in [(-90, 0), (5, 5), (2, 5), (6, 6)] {
+        let again = told_on(about, "tabs, not spaces");
+        let (memory, _) = reinforced(add_on(store, &owner, 9, again).await);
+        assert_eq!(memory.told_at(), day(last_told), "told about day {about}");
+        assert_eq!((memory.created_at, memory.updated_at), (day(0), day(9)));
+    }
 }
 
 pub(crate) async fn reinforcing_merges_tags_and_keeps_feedback(store: &dyn Store) {
@@ -132,6 +135,19 @@ pub(crate) async fn a_consumed_memory_stays_hidden_and_strengthens_what_it_went_
     assert_eq!((merged.mentions, merged.told_at()), (2, day(3)));
     assert_eq!(merged.updated_at, day(3));
     assert_eq!(search(store, "morning").await, [""; 0]);
+}
+
+pub(crate) async fn a_consumed_memory_told_again_comes_out_of_the_trash_still_consumed(
+    store: &dyn Store,
+) {
+    let owner = Scope::owner();
+    let mut source = exported("source0000000000", "likes tea");
+    source.fate.consumed_by = Some(id("merged0000000000"));
+    source.fate.trashed_at = Some(day(0));
+    store.import(vec![(source.clone(), 1.0)]).await.unwrap();
+    let (memory, _) = reinforced(add_on(store, &owner, 1, told("likes tea")).await);
+    assert_eq!(memory.state(day(1)), State::Consumed);
+    assert_eq!(memory.fate.trashed_at, None);
 }
 
 pub(crate) async fn a_corrected_memory_told_again_stays_corrected_and_nothing_is_written(

@@ -29,6 +29,7 @@ macro_rules! conformance {
                 a_superseded_memory_told_again_is_revived
                 a_trashed_memory_told_again_is_revived
                 a_consumed_memory_stays_hidden_and_strengthens_what_it_went_into
+                a_consumed_memory_told_again_comes_out_of_the_trash_still_consumed
                 a_corrected_memory_told_again_stays_corrected_and_nothing_is_written
                 force_brings_a_corrected_memory_back
                 equal_texts_of_two_agents_are_two_memories

@@ -294,7 +294,7 @@ pub(crate) fn edit(
     }
     if let Some(invalid_at) = edit.invalid_at {
         memory.details.invalid_at = invalid_at;
-        if invalid_at.is_none() {
+        if invalid_at.is_none_or(|end| end > now) {
             memory.fate.superseded_by = None;
         }
     }
