@@ -46,6 +46,7 @@ fn no_reader_sees_more_than_its_own() {
             world.check_lists(reader, &written)?;
             world.check_ids(reader, &written)?;
             world.check_counters(reader, &written)?;
+            world.check_export(reader, &written)?;
         }
     });
 }
@@ -109,9 +110,7 @@ impl World<'_> {
             let tagged = json!({"query": "harbour", "tag_filter": [one.word], "min_score": 0});
             let expected = usize::from(reader.sight(&one.write) == Sight::Visible);
             let tagged = ids(&self.post(reader, "/v1/search", tagged));
-            if reader.sight(&one.write) != Sight::Open {
-                prop_assert_eq!(tagged.len(), expected, "{:?} by tag {}", reader, one.word);
-            }
+            prop_assert_eq!(tagged.len(), expected, "{:?} by tag {}", reader, one.word);
         }
         Ok(())
     }
@@ -122,7 +121,6 @@ impl World<'_> {
             let status = match reader.sight(&one.write) {
                 Sight::Visible => 200,
                 Sight::Hidden => 404,
-                Sight::Open => continue,
             };
             for name in [
                 one.id.clone(),
@@ -151,6 +149,7 @@ impl World<'_> {
                         .post("/v1/feedback", self.with_scope(reader, fields));
                     prop_assert_eq!(answer.status, 404, "{:?} rates {:?}", reader, one.write);
                 }
+                self.check_untouchable(reader, one)?;
                 let explain = json!({"query": one.word, "explain": one.id});
                 let explanation = &self.post(reader, "/v1/search", explain)["explanation"];
                 prop_assert_eq!(
@@ -162,6 +161,59 @@ impl World<'_> {
                 );
             }
         }
+        Ok(())
+    }
+
+    /// No way of writing reaches a hidden memory.
+    fn check_untouchable(&self, reader: Reader, one: &Written) -> Result<(), TestCaseError> {
+        let path = format!("/v1/memories/{}", one.id);
+        let supersede = json!({"content": format!("over {}", one.id), "supersedes": one.id});
+        for answer in [
+            self.server.patch(
+                &path,
+                self.with_scope(reader, json!({"content": "taken over"})),
+            ),
+            self.server.delete(&self.scoped(reader, &path)),
+            self.server
+                .delete(&self.scoped(reader, &format!("{path}?purge=true"))),
+            self.server.post(
+                &format!("{path}/restore"),
+                self.with_scope(reader, json!({})),
+            ),
+            self.server
+                .delete(&self.scoped(reader, &format!("/v1/corrections/{}", one.id))),
+            self.server
+                .post("/v1/memories", self.with_scope(reader, supersede)),
+        ] {
+            prop_assert_eq!(answer.status, 404, "{:?} changes {:?}", reader, one.write);
+        }
+        let corrected = self.post(reader, "/v1/corrections", json!({"ids": [one.id]}));
+        prop_assert_eq!(&corrected, &json!({"corrected": 0, "unknown": [one.id]}));
+        Ok(())
+    }
+
+    /// An export holds the visible memories and no other, and the numbers count those alone.
+    fn check_export(&self, reader: Reader, written: &[Written]) -> Result<(), TestCaseError> {
+        let export = self.get(reader, "/v1/export");
+        let export = export
+            .as_str()
+            .map_or_else(|| export.to_string(), str::to_owned);
+        let stats = self.get(reader, "/v1/stats");
+        let visible = |one: &&Written| reader.sight(&one.write) == Sight::Visible;
+        for one in written {
+            let expected = visible(&one);
+            prop_assert_eq!(
+                export.contains(&content(one.word)),
+                expected,
+                "{:?} exports {:?}",
+                reader,
+                one.write
+            );
+        }
+        prop_assert_eq!(
+            &stats["memories"]["total"],
+            &json!(written.iter().filter(visible).count())
+        );
         Ok(())
     }
 
@@ -251,7 +303,6 @@ fn check_shown(
         match reader.sight(&one.write) {
             Sight::Visible => prop_assert!(shows || !all, "{:?} misses {:?}", reader, one.write),
             Sight::Hidden => prop_assert!(!shows, "{:?} sees {:?}", reader, one.write),
-            Sight::Open => {}
         }
     }
     let mut unique = sorted(shown.to_vec());

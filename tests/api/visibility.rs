@@ -27,8 +27,6 @@ pub(crate) struct Reader {
 pub(crate) enum Sight {
     Visible,
     Hidden,
-    /// The specification leaves it open (nobody's memory, read by an agent).
-    Open,
 }
 
 impl Reader {
@@ -37,8 +35,6 @@ impl Reader {
             Sight::Hidden
         } else if self.primary || write.shared || self.agent == write.agent {
             Sight::Visible
-        } else if write.agent.is_none() {
-            Sight::Open
         } else {
             Sight::Hidden
         }

@@ -44,8 +44,8 @@ pub struct Arguments {
 
 #[derive(Debug, Args)]
 struct Global {
-    /// Use the service at this address instead of the store itself
-    #[arg(long, global = true, value_name = "URL", env = "KEEPSAKE_URL")]
+    /// Use the service at this address instead of the store itself (or set `KEEPSAKE_URL`)
+    #[arg(long, global = true, value_name = "URL")]
     url: Option<String>,
     /// Folder of the embedded store
     #[arg(long, global = true, value_name = "DIR")]
@@ -215,7 +215,10 @@ fn client(
     environment: &raw::Environment,
     now: Option<DateTime<Utc>>,
 ) -> anyhow::Result<Client> {
-    let transport = match (&global.url, now) {
+    let set = environment
+        .get("KEEPSAKE_URL")
+        .filter(|url| !url.is_empty());
+    let transport = match (global.url.as_ref().or(set), now) {
         (Some(_), Some(_)) => anyhow::bail!("`--now` works on the store itself, not with `--url`"),
         (Some(url), None) => Transport::remote(url)?,
         (None, now) => {

@@ -3,6 +3,7 @@
 use axum::Json;
 use axum::extract::{FromRequest, Request, State};
 use axum::response::{IntoResponse, Response};
+use futures_util::stream;
 use serde_json::{Value, json};
 
 use super::extract::{ItemDefaults, Items, content_type};
@@ -11,7 +12,7 @@ use super::ndjson::{self, Lines};
 use super::problem::Problem;
 use crate::app::App;
 use crate::scope::Scope;
-use crate::write::{self, Draft};
+use crate::write::{self, Draft, Stored};
 
 /// Most items of a JSON array.
 const MAX_ITEMS: usize = 1_000;
@@ -25,12 +26,8 @@ pub(super) async fn add(State(app): State<App>, request: Request) -> Result<Resp
                 items.len()
             )));
         }
-        let results = store(
-            &app,
-            &defaults,
-            items.into_iter().map(Ok).enumerate().collect(),
-        )
-        .await?;
+        let items = items.into_iter().map(Ok).enumerate().collect();
+        let results = store(&app, &defaults, items).await;
         return Ok(Json(json!({"results": results})).into_response());
     }
     let defaults = ItemDefaults::from_query(request.uri().query().unwrap_or_default())?;
@@ -43,15 +40,11 @@ pub(super) async fn add(State(app): State<App>, request: Request) -> Result<Resp
             .enumerate()
             .map(|(offset, line)| (index + offset, line.value))
             .collect();
-        let results = store(&app, &defaults, items)
-            .await
-            .unwrap_or_else(|problem| vec![json!({"index": index, "problem": problem})]);
+        let results = store(&app, &defaults, items).await;
         Some((results, (app, defaults, lines, next)))
     };
-    Ok(ndjson::answer(ndjson::repeat(
-        (app, defaults, lines, 0),
-        step,
-    )))
+    let start = (app, defaults, lines, 0);
+    Ok(ndjson::answer(stream::unfold(start, step)))
 }
 
 /// Stores items, neighbours of one scope in one transaction, and answers for each in order.
@@ -59,7 +52,7 @@ async fn store(
     app: &App,
     defaults: &ItemDefaults,
     items: Vec<(usize, Result<Value, Problem>)>,
-) -> Result<Vec<Value>, Problem> {
+) -> Vec<Value> {
     let mut results = Vec::with_capacity(items.len());
     let mut waiting: Vec<(usize, Scope, Draft)> = Vec::new();
     for (index, item) in items {
@@ -69,40 +62,46 @@ async fn store(
                     .last()
                     .is_some_and(|(_, before, _)| *before != scope)
                 {
-                    results.extend(flush(app, std::mem::take(&mut waiting)).await?);
+                    results.extend(flush(app, std::mem::take(&mut waiting)).await);
                 }
                 waiting.push((index, scope, fields.into()));
             }
             Err(problem) => results.push((index, refused(index, problem))),
         }
     }
-    results.extend(flush(app, waiting).await?);
+    results.extend(flush(app, waiting).await);
     results.sort_by_key(|(index, _)| *index);
-    Ok(results.into_iter().map(|(_, result)| result).collect())
+    results.into_iter().map(|(_, result)| result).collect()
 }
 
-async fn flush(
-    app: &App,
-    waiting: Vec<(usize, Scope, Draft)>,
-) -> Result<Vec<(usize, Value)>, Problem> {
+/// Stores what waits in one transaction; a store that fails is told for each item.
+async fn flush(app: &App, waiting: Vec<(usize, Scope, Draft)>) -> Vec<(usize, Value)> {
     let Some((_, scope, _)) = waiting.first() else {
-        return Ok(Vec::new());
+        return Vec::new();
     };
     let scope = scope.clone();
     let (indices, drafts): (Vec<usize>, Vec<Draft>) = waiting
         .into_iter()
         .map(|(index, _, draft)| (index, draft))
         .unzip();
-    let stored = write::add_all(app, &scope, drafts, app.clock.now()).await?;
-    let result = |(index, stored): (usize, Result<write::Stored, crate::error::Error>)| match stored
-    {
-        Ok(stored) => (
-            index,
-            json!({"index": index, "status": status(&stored).as_u16(), "id": stored.memory.id.as_str(), "reinforced": stored.reinforced}),
-        ),
-        Err(error) => (index, refused(index, error.into())),
+    let results: Vec<Result<Stored, Problem>> =
+        match write::add_all(app, &scope, drafts, app.clock.now()).await {
+            Ok(stored) => stored
+                .into_iter()
+                .map(|stored| stored.map_err(Problem::from))
+                .collect(),
+            Err(error) => vec![Err(Problem::from(error)); indices.len()],
+        };
+    let told = |(index, result): (usize, Result<Stored, Problem>)| match result {
+        Ok(stored) => (index, accepted(index, &stored)),
+        Err(problem) => (index, refused(index, problem)),
     };
-    Ok(indices.into_iter().zip(stored).map(result).collect())
+    indices.into_iter().zip(results).map(told).collect()
+}
+
+fn accepted(index: usize, stored: &Stored) -> Value {
+    let (status, id) = (status(stored).as_u16(), stored.memory.id.as_str());
+    json!({"index": index, "status": status, "id": id, "reinforced": stored.reinforced})
 }
 
 fn refused(index: usize, problem: Problem) -> Value {

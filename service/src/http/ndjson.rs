@@ -3,7 +3,7 @@
 use axum::body::{Body, BodyDataStream, Bytes};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use futures_util::stream::{self, Stream, StreamExt};
+use futures_util::stream::{Stream, StreamExt};
 use serde_json::Value;
 
 use super::extract::parse_json;
@@ -21,10 +21,13 @@ pub(super) struct Line {
     pub value: Result<Value, Problem>,
 }
 
-/// Splits a body into lines as it arrives.
+/// Splits a body into lines as it arrives. A chunk of the body may hold many lines or a part of one.
 pub(super) struct Lines {
     body: BodyDataStream,
-    rest: Vec<u8>,
+    /// What has arrived; lines up to `taken` were given out, none ends between there and `searched`.
+    arrived: Vec<u8>,
+    taken: usize,
+    searched: usize,
     number: usize,
     ended: bool,
 }
@@ -33,7 +36,9 @@ impl Lines {
     pub(super) fn new(body: Body) -> Lines {
         Lines {
             body: body.into_data_stream(),
-            rest: Vec::new(),
+            arrived: Vec::new(),
+            taken: 0,
+            searched: 0,
             number: 0,
             ended: false,
         }
@@ -42,53 +47,62 @@ impl Lines {
     /// The next lines that have arrived, at least one; `None` at the end. Blank ones are passed over.
     pub(super) async fn next(&mut self) -> Option<Vec<Line>> {
         loop {
-            let mut lines = Vec::new();
-            while lines.len() < MOST_TOGETHER {
-                let Some(end) = self.rest.iter().position(|byte| *byte == b'\n') else {
-                    break;
-                };
-                let line: Vec<u8> = self.rest.drain(..=end).collect();
-                self.push(&line, &mut lines);
-            }
+            let lines = self.split();
             if !lines.is_empty() {
                 return Some(lines);
             }
             if self.ended {
                 return None;
             }
+            // Only the beginning of a line is left.
+            self.arrived.drain(..self.taken);
+            self.searched -= self.taken;
+            self.taken = 0;
+            if self.arrived.len() > MAX_LINE {
+                return Some(self.give_up(Problem::too_large("a line is longer than 16 MiB")));
+            }
             match self.body.next().await {
-                Some(Ok(chunk)) if self.rest.len() + chunk.len() <= MAX_LINE => {
-                    self.rest.extend_from_slice(&chunk)
-                }
-                Some(Ok(_)) => {
-                    return Some(self.give_up(Problem::too_large("a line is longer than 16 MiB")));
-                }
+                Some(Ok(chunk)) => self.arrived.extend_from_slice(&chunk),
                 Some(Err(_)) => {
                     return Some(self.give_up(Problem::malformed("the body was cut off")));
                 }
                 None => {
                     self.ended = true;
-                    self.rest.push(b'\n');
+                    self.arrived.push(b'\n');
                 }
             }
         }
     }
 
-    fn push(&mut self, line: &[u8], lines: &mut Vec<Line>) {
-        self.number += 1;
-        let text = line.trim_ascii();
-        if !text.is_empty() {
-            lines.push(Line {
-                number: self.number,
-                value: parse_json(text),
-            });
+    /// Whole lines among what has arrived.
+    fn split(&mut self) -> Vec<Line> {
+        let mut lines = Vec::new();
+        while lines.len() < MOST_TOGETHER {
+            let unsearched = &self.arrived[self.searched..];
+            let Some(end) = unsearched.iter().position(|byte| *byte == b'\n') else {
+                self.searched = self.arrived.len();
+                break;
+            };
+            let end = self.searched + end;
+            self.number += 1;
+            let text = self.arrived[self.taken..end].trim_ascii();
+            if !text.is_empty() {
+                lines.push(Line {
+                    number: self.number,
+                    value: parse_json(text),
+                });
+            }
+            self.taken = end + 1;
+            self.searched = self.taken;
         }
+        lines
     }
 
     /// Reports why no more lines can be read.
     fn give_up(&mut self, problem: Problem) -> Vec<Line> {
         self.ended = true;
-        self.rest.clear();
+        self.arrived.clear();
+        (self.taken, self.searched) = (0, 0);
         vec![Line {
             number: self.number + 1,
             value: Err(problem),
@@ -109,13 +123,51 @@ pub(super) fn answer(lines: impl Stream<Item = Vec<Value>> + Send + 'static) -> 
         .into_response()
 }
 
-/// A stream that calls `step` until it gives nothing more.
-pub(super) fn repeat<S: Send + 'static, F>(
-    state: S,
-    step: impl FnMut(S) -> F + Send + 'static,
-) -> impl Stream<Item = Vec<Value>> + Send + 'static
-where
-    F: Future<Output = Option<(Vec<Value>, S)>> + Send + 'static,
-{
-    stream::unfold(state, step)
+#[cfg(test)]
+mod tests {
+    use futures_util::stream;
+
+    use super::*;
+
+    async fn read(chunks: Vec<Vec<u8>>) -> Vec<(usize, bool)> {
+        let chunks = chunks
+            .into_iter()
+            .map(|chunk| Ok::<_, std::convert::Infallible>(Bytes::from(chunk)));
+        let mut lines = Lines::new(Body::from_stream(stream::iter(chunks)));
+        let mut found = Vec::new();
+        while let Some(more) = lines.next().await {
+            found.extend(
+                more.into_iter()
+                    .map(|line| (line.number, line.value.is_ok())),
+            );
+        }
+        found
+    }
+
+    #[tokio::test]
+    async fn lines_are_found_however_the_body_is_cut() {
+        let body = b"{\"a\":1}\n\n  \nnonsense\n[2]".to_vec();
+        let expected = [(1, true), (4, false), (5, true)];
+        for size in 1..=body.len() {
+            assert_eq!(
+                read(body.chunks(size).map(<[u8]>::to_vec).collect()).await,
+                expected
+            );
+        }
+    }
+
+    #[tokio::test]
+    async fn many_lines_in_one_large_chunk_are_no_long_line() {
+        let line = format!("\"{}\"\n", "x".repeat(60_000));
+        let found = read(vec![line.repeat(2 * MAX_LINE / line.len()).into_bytes()]).await;
+        assert!(found.len() > 500 && found.iter().all(|(_, sound)| *sound));
+    }
+
+    #[tokio::test]
+    async fn a_line_that_is_too_long_ends_the_reading_with_a_word() {
+        let piece = vec![b'x'; MAX_LINE / 4];
+        let mut chunks = vec![b"1\n".to_vec()];
+        chunks.extend(std::iter::repeat_n(piece, 6));
+        assert_eq!(read(chunks).await, [(1, true), (2, false)]);
+    }
 }

@@ -17,6 +17,8 @@ use crate::scope::Scope;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Fields {
+    /// Called `q` in a query string.
+    #[serde(alias = "q")]
     query: String,
     top_k: Option<usize>,
     mode: Option<Mode>,
@@ -31,47 +33,6 @@ pub(super) struct Fields {
     include_expired: Option<bool>,
     min_score: Option<f64>,
     explain: Option<String>,
-}
-
-/// The same in a query string, where the query is called `q`.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct GetFields {
-    q: String,
-    top_k: Option<usize>,
-    mode: Option<Mode>,
-    tag_filter: Option<String>,
-    tag_match: Option<TagMatch>,
-    category: Option<String>,
-    source: Option<String>,
-    session: Option<String>,
-    created_after: Option<DateTime<Utc>>,
-    created_before: Option<DateTime<Utc>>,
-    as_of: Option<DateTime<Utc>>,
-    include_expired: Option<bool>,
-    min_score: Option<f64>,
-    explain: Option<String>,
-}
-
-impl From<GetFields> for Fields {
-    fn from(fields: GetFields) -> Fields {
-        Fields {
-            query: fields.q,
-            top_k: fields.top_k,
-            mode: fields.mode,
-            tag_filter: fields.tag_filter.map(TagList::Joined),
-            tag_match: fields.tag_match,
-            category: fields.category,
-            source: fields.source,
-            session: fields.session,
-            created_after: fields.created_after,
-            created_before: fields.created_before,
-            as_of: fields.as_of,
-            include_expired: fields.include_expired,
-            min_score: fields.min_score,
-            explain: fields.explain,
-        }
-    }
 }
 
 #[derive(Debug, Serialize)]
@@ -96,9 +57,9 @@ pub(super) async fn post(
 
 pub(super) async fn get(
     State(app): State<App>,
-    params: Params<GetFields>,
+    params: Params<Fields>,
 ) -> Result<Json<Found>, Problem> {
-    run(&app, &params.scope, params.value.into()).await
+    run(&app, &params.scope, params.value).await
 }
 
 async fn run(app: &App, scope: &Scope, fields: Fields) -> Result<Json<Found>, Problem> {

@@ -4,6 +4,7 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 use axum::{Json, extract::FromRequestParts};
 use chrono::{DateTime, Utc};
+use futures_util::stream;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -50,7 +51,7 @@ pub(super) async fn export(State(app): State<App>, request: Request) -> Result<R
         after: None,
         ended: false,
     };
-    Ok(ndjson::answer(ndjson::repeat(start, Progress::step)))
+    Ok(ndjson::answer(stream::unfold(start, Progress::step)))
 }
 
 /// How far an export is.
