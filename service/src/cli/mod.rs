@@ -6,6 +6,7 @@
 mod client;
 mod eval;
 mod import;
+mod keeping;
 mod printer;
 mod serve;
 mod tables;
@@ -105,6 +106,12 @@ enum Verb {
     /// Write every memory to standard output, one JSON object a line
     #[command(after_help = "Example:\n  keepsake export > backup.ndjson")]
     Export,
+    /// Copy the store into a new folder, while it is used
+    #[command(after_help = "Example:\n  keepsake backup /mnt/backups/2026-05-01")]
+    Backup(keeping::BackupTo),
+    /// Make the search index anew
+    #[command(after_help = "Example:\n  keepsake reindex")]
+    Reindex(keeping::Reindex),
     /// Measure retrieval on labelled question sets
     #[command(
         after_help = "Example:\n  keepsake eval ../shared/eval --ablate\n  keepsake eval ../shared/eval --compare runs/before runs/after"
@@ -158,6 +165,8 @@ async fn dispatch(
     match arguments.verb {
         Verb::Serve(serve) => serve.run(global, environment, printer).await,
         Verb::Eval(eval) => eval.run(printer).await,
+        Verb::Backup(backup) => backup.run(global, environment, printer).await,
+        Verb::Reindex(reindex) => reindex.run(global, environment, printer).await,
         Verb::Add(add) => add.run(&client(global, environment, None)?, printer).await,
         Verb::Search(search) => {
             let client = client(global, environment, search.now)?;
