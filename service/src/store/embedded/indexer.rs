@@ -270,11 +270,7 @@ impl Keeper {
         if self.lock.is_some() {
             return Ok(());
         }
-        let file = File::options()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(self.folder.join(LOCK))?;
+        let file = open_lock(&self.folder)?;
         match file.try_lock() {
             Ok(()) => {
                 self.lock = Some(file);
@@ -407,6 +403,15 @@ impl Keeper {
         );
         Ok(())
     }
+}
+
+/// Opens the file that is locked by whoever writes the index; whoever cannot, cannot use the folder.
+pub(super) fn open_lock(folder: &Path) -> std::io::Result<File> {
+    File::options()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(folder.join(LOCK))
 }
 
 /// Why the index does not follow.
