@@ -11,6 +11,7 @@ use crate::clock::Clock;
 use crate::config::Settings;
 use crate::ranking::Weights;
 use crate::scope::Scope;
+use crate::session::Sessions;
 use crate::signals::Signals;
 use crate::store::embedded::EmbeddedStore;
 use crate::store::{Store, StoreError};
@@ -23,6 +24,7 @@ pub struct App {
     pub analyser: Analyser,
     pub clock: Clock,
     pub switches: Switches,
+    pub sessions: Sessions,
     signals: SignalCache,
 }
 
@@ -74,8 +76,15 @@ impl App {
             analyser,
             clock,
             switches,
+            sessions: Sessions::default(),
             signals: SignalCache::default(),
         })
+    }
+
+    /// Re-reads what a session's start should see anew, and tells whether it had changed.
+    /// Configuration and dictionary are read when the service starts, so nothing has.
+    pub fn reload_if_changed(&self) -> bool {
+        false
     }
 
     /// The constants of the six factors.

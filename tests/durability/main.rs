@@ -5,5 +5,7 @@
 
 mod faults;
 mod kills;
+mod memory;
+mod spool;
 mod support;
 mod together;

@@ -19,7 +19,7 @@ const CHUNK: usize = 500;
 /// Refused lines that are told one by one.
 const MOST_TOLD: usize = 20;
 /// Fields that a memory may have; what a line holds besides is kept in its metadata.
-const KNOWN: [&str; 31] = [
+const KNOWN: [&str; 32] = [
     "id",
     "key",
     "content",
@@ -51,6 +51,7 @@ const KNOWN: [&str; 31] = [
     "links",
     "metadata",
     "supersedes",
+    "counted",
 ];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -99,7 +100,9 @@ impl Import {
             number += 1;
             match parse(&line, format, &mut tally.kept_in_metadata) {
                 Ok(None) => {}
-                Ok(Some(memory)) if memory.get("id").is_some() => puts.push((number, memory)),
+                Ok(Some(line)) if line.get("id").is_some() || is_counter(&line) => {
+                    puts.push((number, line));
+                }
                 Ok(Some(memory)) => adds.push((number, memory)),
                 Err(reason) => tally.refused.push((number, reason)),
             }
@@ -242,10 +245,18 @@ fn parse(
     }
     let value: Value =
         serde_json::from_str(text).map_err(|error| format!("is not valid JSON: {error}"))?;
+    if is_counter(&value) {
+        return Ok(Some(value));
+    }
     let Value::Object(object) = value else {
         return Err("is not a JSON object".to_owned());
     };
     Ok(Some(Value::Object(adopt(object, kept))))
+}
+
+/// Whether a line is one of an export's counters, which are put back as they are.
+fn is_counter(line: &Value) -> bool {
+    line.get("kind").is_some() && line.get("content").is_none()
 }
 
 /// Reads what other tools write: `created` for `created_at`, days and times without a zone (taken as

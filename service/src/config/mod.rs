@@ -38,6 +38,7 @@ pub struct Settings {
     pub is_primary: bool,
     pub max_content_chars: usize,
     pub max_context_chars: usize,
+    pub redact_secrets: RedactSecrets,
     /// How old the topics that a read uses may be. Not configurable; tests want none.
     pub signals_max_age: Duration,
 }
@@ -63,9 +64,19 @@ impl Default for Settings {
             is_primary: false,
             max_content_chars: 65_536,
             max_context_chars: 8_000,
+            redact_secrets: RedactSecrets::Automatic,
             signals_max_age: Duration::from_secs(1),
         }
     }
+}
+
+/// In which writes secrets are masked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RedactSecrets {
+    Never,
+    /// In those that no person or model asked for.
+    Automatic,
+    Always,
 }
 
 /// A setting that cannot be used.

@@ -14,7 +14,7 @@ pub type Environment = HashMap<String, String>;
 pub type Flags = BTreeMap<&'static str, String>;
 
 /// Every key of the configuration file that this version reads.
-pub const KEYS: [&str; 31] = [
+pub const KEYS: [&str; 32] = [
     "store",
     "listen",
     "allow_unauthenticated",
@@ -46,6 +46,7 @@ pub const KEYS: [&str; 31] = [
     "is_primary",
     "max_content_chars",
     "max_context_chars",
+    "redact_secrets",
 ];
 
 /// A value as written, with where it was.

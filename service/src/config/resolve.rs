@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::raw::{Environment, Layers, Written};
-use super::{ConfigError, Settings};
+use super::{ConfigError, RedactSecrets, Settings};
 use crate::ranking::Weights;
 use crate::read::gates::pattern;
 
@@ -84,6 +84,7 @@ pub(super) fn resolve(
         is_primary: reader.boolean("is_primary", defaults.is_primary)?,
         max_content_chars: count("max_content_chars", defaults.max_content_chars, 1..=LONGEST)?,
         max_context_chars: count("max_context_chars", defaults.max_context_chars, 1..=LONGEST)?,
+        redact_secrets: reader.redact_secrets(defaults.redact_secrets)?,
         signals_max_age: defaults.signals_max_age,
     };
     reader.store()?;
@@ -271,6 +272,17 @@ impl Reader<'_> {
                 "an address with a port, such as 127.0.0.1:7437",
             )
         })
+    }
+
+    fn redact_secrets(&self, default: RedactSecrets) -> Result<RedactSecrets, ConfigError> {
+        let key = "redact_secrets";
+        match (self.text(key)?.as_deref(), self.layers.get(key)) {
+            (None, _) | (_, None) => Ok(default),
+            (Some("never"), _) => Ok(RedactSecrets::Never),
+            (Some("automatic"), _) => Ok(RedactSecrets::Automatic),
+            (Some("always"), _) => Ok(RedactSecrets::Always),
+            (Some(_), Some(written)) => Err(wrong(key, written, "never, automatic or always")),
+        }
     }
 
     /// Only the embedded store is there so far.
