@@ -49,9 +49,12 @@ fn answers_are_right(service: &Service) {
     assert_eq!(service.search("harbour").len(), 5);
 }
 
+/// What was done to an index, and how.
+type Damage = (&'static str, fn(&Path));
+
 #[test]
 fn a_damaged_index_is_made_anew_while_answers_are_right() {
-    let damages: [(&str, fn(&Path)); 6] = [
+    let damages: [Damage; 6] = [
         ("deleted", |folder| {
             fs::remove_dir_all(folder.join("index")).unwrap()
         }),
@@ -176,6 +179,7 @@ fn a_file_that_is_no_store_is_refused_and_left_alone() {
 struct Disk(tempfile::TempDir);
 
 impl Disk {
+    #[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
     fn of(size: &str) -> Option<Disk> {
         let folder = tempfile::tempdir().unwrap();
         let options = format!("size={size},mode=700");
