@@ -9,6 +9,7 @@ mod extract;
 mod feedback;
 mod health;
 mod limits;
+mod live;
 pub mod local;
 mod lock;
 mod memories;
@@ -29,8 +30,13 @@ use tokio::net::TcpListener;
 use crate::app::App;
 use problem::Problem;
 
-/// Every route of the service.
+/// Every route of the service, over the settings that hold when a request comes.
 pub fn router(app: App) -> Router {
+    Router::new().fallback_service(live::Live::new(app))
+}
+
+/// Every route, over the settings of this app.
+fn routes(app: App) -> Router {
     let routes = Router::new()
         .route("/v1/memories", post(memories::add).get(memories::list))
         .route("/v1/memories/batch", post(batches::add))
