@@ -12,6 +12,7 @@ use crate::config::Settings;
 use crate::config::reload::{Reloaded, Source};
 use crate::ranking::Weights;
 use crate::scope::Scope;
+use crate::session::Sessions;
 use crate::signals::Signals;
 use crate::store::embedded::EmbeddedStore;
 use crate::store::{Store, StoreError};
@@ -25,6 +26,7 @@ pub struct App {
     pub analyser: Analyser,
     pub clock: Clock,
     pub switches: Switches,
+    pub sessions: Sessions,
     signals: SignalCache,
     live: Arc<Live>,
 }
@@ -81,7 +83,7 @@ impl App {
         App::assemble(settings, None, clock, switches)
     }
 
-    /// Like [`App::open`], with the source of the settings, so that [`App::reload`] follows it.
+    /// Like [`App::open`], with the source of the settings, so that [`App::reload_if_changed`] follows it.
     ///
     /// # Errors
     /// When the store cannot be opened.
@@ -109,6 +111,7 @@ impl App {
             analyser,
             clock,
             switches,
+            sessions: Sessions::default(),
             signals: SignalCache::default(),
         })
     }
@@ -127,7 +130,7 @@ impl App {
     /// Reads the configuration again if one of its files changed, and says whether other settings
     /// hold now; [`App::current`] has them. A broken edit changes nothing. Reads files, so it may
     /// block for a moment.
-    pub fn reload(&self) -> bool {
+    pub fn reload_if_changed(&self) -> bool {
         let Some(source) = &self.live.source else {
             return false;
         };

@@ -308,27 +308,13 @@ async fn count(client: &Client, fields: &[(&'static str, Option<String>)]) -> an
     let (status, answer) = client.exchange("DELETE", "/v1/memories", &fields).await?;
     let answer = answer.unwrap_or_default();
     match status {
-        409 => match told_count(&answer) {
+        409 => match answer["count"].as_u64() {
             Some(count) => Ok(count),
             None => Err(failure(status, &answer)),
         },
         400.. => Err(failure(status, &answer)),
         _ => Ok(0),
     }
-}
-
-/// The count in a refusal: a field, or the first number of its sentence.
-fn told_count(problem: &Value) -> Option<u64> {
-    let in_words = || {
-        let detail = problem["detail"].as_str()?;
-        let digits = |word: &&str| !word.is_empty();
-        detail
-            .split(|c: char| !c.is_ascii_digit())
-            .find(digits)?
-            .parse()
-            .ok()
-    };
-    problem["count"].as_u64().or_else(in_words)
 }
 
 #[derive(Debug, Args)]

@@ -75,6 +75,6 @@ async fn follow(app: App) {
         looks.tick().await;
         let app = app.clone();
         // A look that panicked is tried again.
-        let _ = tokio::task::spawn_blocking(move || app.reload()).await;
+        let _ = tokio::task::spawn_blocking(move || app.reload_if_changed()).await;
     }
 }

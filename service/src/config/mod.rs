@@ -58,6 +58,7 @@ pub struct Settings {
     pub is_primary: bool,
     pub max_content_chars: usize,
     pub max_context_chars: usize,
+    pub redact_secrets: RedactSecrets,
     /// How old the topics that a read uses may be. Not configurable; tests want none.
     pub signals_max_age: Duration,
 }
@@ -67,6 +68,15 @@ impl Default for Settings {
         let unset = Read::new(&Layers::default(), &Environment::new(), Files::default());
         unset.settings
     }
+}
+
+/// In which writes secrets are masked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RedactSecrets {
+    Never,
+    /// In those that no person or model asked for.
+    Automatic,
+    Always,
 }
 
 /// A key as it stands, for people to see.

@@ -4,11 +4,11 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::Settings;
 use super::error::{Fault, Origin};
 use super::file::Files;
 use super::layers::Environment;
 use super::values::Values;
+use super::{RedactSecrets, Settings};
 use crate::ranking::Weights;
 use crate::read::gates::pattern;
 
@@ -48,6 +48,11 @@ pub(super) fn resolve(
         is_primary: values.boolean("is_primary"),
         max_content_chars: values.count("max_content_chars"),
         max_context_chars: values.count("max_context_chars"),
+        redact_secrets: match values.text("redact_secrets").as_deref() {
+            Some("never") => RedactSecrets::Never,
+            Some("always") => RedactSecrets::Always,
+            _ => RedactSecrets::Automatic,
+        },
         signals_max_age: SIGNALS_MAX_AGE,
     };
     check_store(values, faults);

@@ -12,13 +12,19 @@ use crate::app::App;
 use crate::memory::State as MemoryState;
 
 /// What this version can do; clients ask before they rely on it.
-const FEATURES: [&str; 6] = [
+const FEATURES: [&str; 12] = [
     "search",
     "prefetch",
     "feedback",
     "corrections",
     "lock",
     "export",
+    "operations",
+    "idempotency",
+    "sessions",
+    "synonyms",
+    "bulk_delete",
+    "redaction",
 ];
 
 pub(super) async fn healthz() -> Json<Value> {
@@ -64,5 +70,6 @@ pub(super) async fn stats(
             .zip(stats.by_state)
             .map(|(state, count)| (state.as_str().to_owned(), Value::from(count))),
     );
-    Ok(Json(json!({"memories": memories})))
+    let sizes = json!({"content_bytes": stats.content_bytes});
+    Ok(Json(json!({"memories": memories, "sizes": sizes})))
 }

@@ -12,7 +12,8 @@ use axum::extract::Request;
 use axum::response::Response;
 use tower::{Service, ServiceExt};
 
-use super::routes;
+use super::idempotency::Idempotency;
+use super::over;
 use crate::app::App;
 use crate::config::Settings;
 
@@ -20,14 +21,19 @@ use crate::config::Settings;
 #[derive(Clone)]
 pub(super) struct Live {
     app: App,
+    /// Knows what is at work, whichever routes it came to.
+    idempotency: Idempotency,
     current: Arc<RwLock<(Arc<Settings>, Router)>>,
 }
 
 impl Live {
     pub(super) fn new(app: App) -> Live {
-        let current = (app.settings.clone(), routes(app.clone()));
+        let idempotency = Idempotency::new(app.clone());
+        let routes = over(app.clone(), idempotency.clone());
+        let current = (app.settings.clone(), routes);
         Live {
             app,
+            idempotency,
             current: Arc::new(RwLock::new(current)),
         }
     }
@@ -40,7 +46,7 @@ impl Live {
         }
         drop(current);
         let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
-        *current = (app.settings.clone(), routes(app));
+        *current = (app.settings.clone(), over(app, self.idempotency.clone()));
         current.1.clone()
     }
 }

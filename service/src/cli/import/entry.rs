@@ -11,7 +11,7 @@ use crate::cli::client::Identity;
 use crate::scope::DEFAULT_NAMESPACE;
 
 /// Fields that a memory may have; what an entry holds besides is kept in its metadata.
-const KNOWN: [&str; 31] = [
+const KNOWN: [&str; 32] = [
     "id",
     "key",
     "content",
@@ -43,6 +43,7 @@ const KNOWN: [&str; 31] = [
     "links",
     "metadata",
     "supersedes",
+    "counted",
 ];
 /// Bytes of a hash that make an id, as long as the service's own.
 const ID_BYTES: usize = 10;

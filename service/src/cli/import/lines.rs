@@ -73,11 +73,17 @@ pub(super) fn ndjson(place: Place, line: Result<String, String>, kept: &mut Kept
         let value: Value =
             serde_json::from_str(&line).map_err(|error| format!("is not valid JSON: {error}"))?;
         match value {
+            Value::Object(object) if is_counter(&object) => Ok(object),
             Value::Object(object) => Ok(adopt(object, kept)),
             _ => Err("is not a JSON object".to_owned()),
         }
     });
     Some(Entry { place, memory })
+}
+
+/// Whether a line is one of an export's counters, which are put back as they are.
+pub(super) fn is_counter(line: &Map<String, Value>) -> bool {
+    line.contains_key("kind") && !line.contains_key("content")
 }
 
 /// The memory that a line of text is; nothing for a blank one.

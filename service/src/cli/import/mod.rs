@@ -87,7 +87,7 @@ impl Import {
         printer.answer(&tally.answer(self.dry_run), |answer, page| {
             shown(answer, self.files.len() > 1, page)
         })?;
-        let nothing = tally.created + tally.updated + tally.unchanged == 0;
+        let nothing = tally.created + tally.updated + tally.unchanged + tally.restored == 0;
         anyhow::ensure!(!nothing || tally.skipped == 0, "nothing was imported");
         Ok(Outcome::Done)
     }
@@ -197,7 +197,9 @@ impl Run<'_> {
         let mut new = Vec::with_capacity(waiting.len());
         let mut unsure = Vec::new();
         for (place, mut memory) in waiting {
-            if !memory.get("content").is_some_and(Value::is_string) {
+            if lines::is_counter(&memory) {
+                new.push((place, memory, Named::ByTheFile));
+            } else if !memory.get("content").is_some_and(Value::is_string) {
                 self.tally.skip(place, "has no content".to_owned());
             } else if memory.contains_key("id") {
                 new.push((place, memory, Named::ByTheFile));
@@ -245,6 +247,7 @@ impl Run<'_> {
         self.tally.created += count("created");
         self.tally.updated += count("updated");
         self.tally.unchanged += count("unchanged");
+        self.tally.restored += count("restored");
         for refused in tables::list(&answer["refused"]) {
             let line = refused["line"]
                 .as_u64()
@@ -296,6 +299,8 @@ struct Tally {
     created: u64,
     updated: u64,
     unchanged: u64,
+    /// Counters and synonyms of an export.
+    restored: u64,
     skipped: u64,
     refused: Vec<Value>,
     kept_in_metadata: BTreeMap<String, u64>,
@@ -324,7 +329,7 @@ impl Tally {
     fn answer(&self, dry_run: bool) -> Value {
         json!({
             "dry_run": dry_run, "created": self.created, "updated": self.updated, "unchanged": self.unchanged,
-            "skipped": self.skipped, "refused": self.refused, "kept_in_metadata": self.kept_in_metadata,
+            "restored": self.restored, "skipped": self.skipped, "refused": self.refused, "kept_in_metadata": self.kept_in_metadata,
             "preview": self.previewed,
         })
     }
@@ -360,6 +365,12 @@ fn shown(answer: &Value, name_files: bool, page: Page) -> String {
         count("unchanged"),
         count("skipped"),
     ));
+    if count("restored") > 0 {
+        shown.push_str(&format!(
+            "{} counters and synonyms restored\n",
+            count("restored")
+        ));
+    }
     let refused = tables::list(&answer["refused"]);
     for refused in refused.iter().take(MOST_TOLD) {
         let file = match name_files {

@@ -221,7 +221,7 @@ pub(crate) fn import(
     transaction: &Transaction<'_>,
     counters: &mut Counters,
     memory: &Memory,
-    attention: f64,
+    attention: Option<f64>,
 ) -> Result<Imported, StoreError> {
     let there = by_id(transaction, &memory.id)?;
     if let Some((_, before)) = &there {
@@ -259,7 +259,9 @@ pub(crate) fn import(
             if memory.fate.trashed_at.is_none() {
                 counters.count(memory, 1);
             }
-            counters.mention(memory, memory.created_at, attention);
+            if let Some(attention) = attention {
+                counters.mention(memory, memory.created_at, attention);
+            }
             Ok(Imported::Created)
         }
     }
