@@ -135,9 +135,13 @@ mod tests {
     fn routes(time: Duration, most_at_work: usize) -> Router {
         let routes = Router::new()
             .route("/stuck", get(|| std::future::pending::<()>()))
-            .route("/panics", get(|| async { panic!("in a handler") }))
+            .route("/panics", get(panics))
             .route("/healthz", get(|| async {}));
         wrap_with(routes, time, most_at_work, MOMENT)
+    }
+
+    async fn panics() -> &'static str {
+        panic!("in a handler")
     }
 
     async fn get_path(routes: &Router, path: &str) -> Response {
