@@ -8,6 +8,7 @@ mod config;
 mod eval;
 mod export;
 mod import;
+mod keeping;
 mod memories;
 mod printer;
 mod search;
@@ -161,6 +162,12 @@ enum Verb {
     /// The settings: what they are, whether they are sound, where they are
     #[command(subcommand, after_help = "Example:\n  keepsake config show")]
     Config(config::Config),
+    /// Copy the store into a new folder, while it is used
+    #[command(after_help = "Example:\n  keepsake backup /mnt/backups/2026-05-01")]
+    Backup(keeping::BackupTo),
+    /// Make the search index anew
+    #[command(after_help = "Example:\n  keepsake reindex")]
+    Reindex(keeping::Reindex),
     /// Measure retrieval on labelled question sets
     #[command(
         after_help = "Example:\n  keepsake eval ../shared/eval --ablate\n  keepsake eval ../shared/eval --compare runs/before runs/after"
@@ -251,6 +258,8 @@ async fn dispatch(
         Verb::Import(import) => import.run(&client().await?, printer).await,
         Verb::Export => export::run(&client().await?, printer).await,
         Verb::Stats => signals::stats(&client().await?, printer).await,
+        Verb::Backup(backup) => backup.run(global, environment, printer).await,
+        Verb::Reindex(reindex) => reindex.run(global, environment, printer).await,
     }
 }
 

@@ -7,7 +7,7 @@ use std::fmt;
 pub struct Secret(String);
 
 /// What is shown in place of a secret.
-pub const MASK: &str = "***";
+pub(super) const MASK: &str = "***";
 
 impl Secret {
     pub fn new(text: impl Into<String>) -> Secret {
