@@ -10,6 +10,7 @@ mod export;
 mod import;
 mod keeping;
 mod memories;
+mod presence;
 mod printer;
 mod search;
 mod serve;

@@ -6,6 +6,7 @@ use clap::Args;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 
+use super::presence;
 use super::printer::Printer;
 use super::{Global, Outcome, flags};
 use crate::app::App;
@@ -44,10 +45,17 @@ impl Serve {
             .await
             .map_err(|error| anyhow::anyhow!("cannot listen on `{}`: {error}", settings.listen))?;
         let app = App::following(source, settings, Clock::System)?;
+        let url = format!("http://{}", listener.local_addr()?);
+        let presence = presence::announce(&folder, &url, app.clock.now());
+        let _held = presence.unwrap_or_else(|error| {
+            tracing::warn!(
+                "the command line will not find this service without `--url {url}`: {error}"
+            );
+            None
+        });
         let line = format!(
-            "keepsake {} listening on http://{} (store: embedded, {}; texts stay on this machine)\n",
+            "keepsake {} listening on {url} (store: embedded, {}; texts stay on this machine)\n",
             env!("CARGO_PKG_VERSION"),
-            listener.local_addr()?,
             folder.display()
         );
         // Ready to be stopped before anyone is told where to connect.
