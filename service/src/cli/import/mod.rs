@@ -19,7 +19,7 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use indicatif::ProgressBar;
 use serde_json::{Map, Value, json};
 
-use super::client::{Client, failure};
+use super::client::{Client, failure, segment};
 use super::printer::{Page, Printer, progress};
 use super::text::fitted;
 use super::{Outcome, tables};
@@ -201,8 +201,10 @@ impl Run<'_> {
                 new.push((place, memory, Named::ByTheFile));
             } else if !memory.get("content").is_some_and(Value::is_string) {
                 self.tally.skip(place, "has no content".to_owned());
-            } else if memory.contains_key("id") {
+            } else if memory.contains_key("updated_at") && memory.contains_key("id") {
                 new.push((place, memory, Named::ByTheFile));
+            } else if memory.contains_key("id") {
+                unsure.push((place, memory, Named::ByTheFile));
             } else {
                 let id = derived_id(&memory, self.client.identity());
                 if self.seen.insert(id.clone()) {
@@ -215,12 +217,19 @@ impl Run<'_> {
         }
         let client = self.client;
         let asked = stream::iter(unsure).map(|(place, memory, named)| async move {
-            let there = is_there(client, &memory).await?;
+            let there = stored(client, &memory).await?;
             anyhow::Ok(((place, memory, named), there))
         });
         let asked: Vec<_> = asked.buffered(QUESTIONS).try_collect().await?;
         for (entry, there) in asked {
-            match there {
+            let unchanged = match (entry.2, there) {
+                (_, None) => false,
+                // The id stands for the content, which may have been edited since.
+                (Named::ByUs, Some(_)) => true,
+                // It does not say when it was changed, so it is newer only if it says something else.
+                (Named::ByTheFile, Some(there)) => there["content"] == entry.1["content"],
+            };
+            match unchanged {
                 true => self.tally.unchanged += 1,
                 false => new.push(entry),
             }
@@ -275,19 +284,23 @@ enum Named {
     ByUs,
 }
 
-/// Whether a memory with the id of an entry is there, in whatever state.
-async fn is_there(client: &Client, memory: &Map<String, Value>) -> anyhow::Result<bool> {
+/// The memory with the id of an entry, in whatever state.
+async fn stored(client: &Client, memory: &Map<String, Value>) -> anyhow::Result<Option<Value>> {
     let text = |name: &str| memory.get(name).and_then(Value::as_str);
-    let path = format!("/v1/memories/{}", text("id").unwrap_or_default());
+    // An id that is none is for the service to refuse.
+    let Ok(id) = segment(text("id").unwrap_or_default()) else {
+        return Ok(None);
+    };
     // The owner that the entry names, if it does: the last of two fields counts.
     let fields = [
         ("namespace", text("namespace").map(str::to_owned)),
         ("agent_id", text("agent_id").map(str::to_owned)),
     ];
+    let path = format!("/v1/memories/{id}");
     match client.exchange("GET", &path, &fields).await? {
-        (404, _) => Ok(false),
-        (status @ 400.., problem) => Err(failure(status, &problem.unwrap_or_default())),
-        _ => Ok(true),
+        (status @ 500.., problem) => Err(failure(status, &problem.unwrap_or_default())),
+        (400.., _) => Ok(None),
+        (_, found) => Ok(found.filter(|found| found["id"] == memory["id"])),
     }
 }
 
