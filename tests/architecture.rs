@@ -45,7 +45,9 @@ fn files() -> Vec<(String, String)> {
             .into_owned()
     };
     let is_test = |name: &str| {
-        name.contains("conformance") || name.contains("properties") || name.contains("test_tokens")
+        ["conformance", "properties", "test_tokens", "/tests.rs"]
+            .iter()
+            .any(|part| name.contains(part))
     };
     found
         .iter()
