@@ -39,7 +39,6 @@ fn a_service_that_answers_is_used() {
 
 #[test]
 fn one_that_does_not_is_passed_over() {
-    let server = TestServer::start();
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let stranger = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = |listener: &TcpListener| format!("http://{}", listener.local_addr().unwrap());

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 
 use super::FILE;
-use super::sqlite::{self, from_sqlite};
+use super::sqlite;
 use crate::store::StoreError;
 
 /// Name of a copy that is not complete.
