@@ -3,7 +3,7 @@
 use reqwest::blocking::Body;
 use serde_json::{Value, json};
 
-use crate::{Service, client};
+use crate::support::{Service, client};
 
 const ENTRIES: usize = 40_000;
 /// Most memory that the service may ever have had, in bytes.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::{Service, client};
+use crate::support::{Service, client};
 
 const ROUNDS: u64 = 25;
 /// Operations that are sent together, as the plugin does.
@@ -64,7 +64,8 @@ fn a_spool_replayed_after_a_kill_is_done_once_and_in_order() {
         let spool = spool(round);
         let mut service = Service::start(folder.path());
         let acknowledged = std::thread::scope(|scope| {
-            let sender = scope.spawn(|| send(&service.url.clone(), &spool, 0));
+            let (url, spool) = (service.url.clone(), &spool);
+            let sender = scope.spawn(move || send(&url, spool, 0));
             // The moment of the kill is the point of the test, not a wait for something.
             std::thread::sleep(Duration::from_millis(random.u64(5..120)));
             service.child.kill().unwrap();

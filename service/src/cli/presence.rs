@@ -35,6 +35,13 @@ pub(super) fn announce(
     Ok(Some(file))
 }
 
+/// Takes the file away when the service ends.
+pub(super) fn withdraw(held: File, data_dir: &Path) {
+    // One that stays is not believed once the lock is gone.
+    drop(std::fs::remove_file(data_dir.join(FILE)));
+    drop(held);
+}
+
 /// The address of the service that runs on a data folder, if one does.
 pub(super) fn announced(data_dir: &Path) -> Option<String> {
     let mut file = File::open(data_dir.join(FILE)).ok()?;

@@ -47,7 +47,7 @@ impl Serve {
         let app = App::following(source, settings, Clock::System)?;
         let url = format!("http://{}", listener.local_addr()?);
         let presence = presence::announce(&folder, &url, app.clock.now());
-        let _held = presence.unwrap_or_else(|error| {
+        let held = presence.unwrap_or_else(|error| {
             tracing::warn!(
                 "the command line will not find this service without `--url {url}`: {error}"
             );
@@ -71,6 +71,9 @@ impl Serve {
             tracing::info!("stopping: finishing what was accepted");
         };
         http::serve(listener, app, stopped).await?;
+        if let Some(held) = held {
+            presence::withdraw(held, &folder);
+        }
         Ok(Outcome::Done)
     }
 }

@@ -16,6 +16,7 @@ mod retrieval;
 mod sqlite;
 mod writer;
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -65,6 +66,13 @@ impl EmbeddedStore {
             StoreError::Unavailable(
                 format!("cannot create the folder `{}`: {error}", folder.display()).into(),
             )
+        })?;
+        indexer::open_lock(folder).map_err(|error| match error.kind() {
+            ErrorKind::ReadOnlyFilesystem | ErrorKind::PermissionDenied => {
+                StoreError::ReadOnly(format!("`{}`: {error}", folder.display()).into())
+            }
+            ErrorKind::StorageFull => StoreError::Full(error.into()),
+            _ => StoreError::Unavailable(error.into()),
         })?;
         let file = folder.join(FILE);
         let connection = sqlite::open_writer(&file)?;

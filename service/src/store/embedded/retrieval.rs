@@ -11,7 +11,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::follower::{Follower, Moment, State};
 use super::index::best::{Best, Rank};
 use super::index::schema::id_head;
-use super::index::view::{Admission, Place};
+use super::index::view::{Admission, Lookups, Place};
 use super::sqlite::changes::{self, Changed};
 use super::sqlite::codec::millis;
 use super::sqlite::from_sqlite;
@@ -141,20 +141,24 @@ impl<'a> Search<'a> {
             changed: &changed,
         };
         let view = &self.state.view;
-        view.score(&statistics, &admission, &mut best, Match::Indexed)?;
+        // A term that no memory holds is held by none of the index, but for trashed ones.
+        let held = |term: usize| statistics.document_frequencies[term] > 0;
+        let lookups = view.look_up(&self.scope.namespace, self.plan, held)?;
+        view.score(&lookups, &statistics, &admission, &mut best, Match::Indexed)?;
         let mut chosen = self.read(best)?;
         let retrieved = chosen.len();
         if self.plan.neighbours {
             self.add_neighbours(&mut chosen, &changed)?;
         }
         if chosen.is_empty() {
-            hidden = hidden || view.hides(&statistics, &admission)?;
+            let lookups = view.look_up(&self.scope.namespace, self.plan, |_| true)?;
+            hidden = hidden || view.hides(&lookups, &statistics, &admission)?;
         }
         Ok(Retrieved {
             lock: None,
             statistics,
             hidden: chosen.is_empty() && hidden,
-            candidates: self.candidates(chosen, retrieved, &admission)?,
+            candidates: self.candidates(chosen, retrieved, &lookups)?,
         })
     }
 
@@ -367,7 +371,7 @@ impl<'a> Search<'a> {
         &self,
         chosen: Vec<Chosen>,
         retrieved: usize,
-        admission: &Admission<'_>,
+        lookups: &Lookups,
     ) -> Result<Vec<Candidate>, Failure> {
         let places: Vec<Place> = chosen
             .iter()
@@ -376,7 +380,11 @@ impl<'a> Search<'a> {
                 Known::Terms(_) => None,
             })
             .collect();
-        let mut indexed = self.state.view.frequencies(admission, &places)?.into_iter();
+        let mut indexed = self
+            .state
+            .view
+            .frequencies(lookups, self.plan, &places)?
+            .into_iter();
         Ok(chosen
             .into_iter()
             .enumerate()
