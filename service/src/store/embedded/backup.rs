@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 
 use super::FILE;
-use super::sqlite;
+use super::sqlite::{self, from_sqlite};
 use crate::store::StoreError;
 
 /// Name of a copy that is not complete.
@@ -90,4 +90,22 @@ impl Backup {
         }
         made
     }
+}
+
+/// Whether SQLite finds the store's file sound; `Corrupt` says what it found.
+///
+/// # Errors
+/// When it is damaged or cannot be read.
+pub(super) fn check(file: &Path) -> Result<(), StoreError> {
+    let connection = sqlite::open_reader(file)?;
+    let found: String = connection
+        .query_row("PRAGMA quick_check(1)", [], |row| row.get(0))
+        .map_err(from_sqlite)?;
+    if found == "ok" {
+        return Ok(());
+    }
+    Err(StoreError::Corrupt {
+        what: found,
+        source: None,
+    })
 }
