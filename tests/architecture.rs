@@ -45,7 +45,9 @@ fn files() -> Vec<(String, String)> {
             .into_owned()
     };
     let is_test = |name: &str| {
-        name.contains("conformance") || name.contains("properties") || name.contains("test_tokens")
+        ["conformance", "properties", "test_tokens", "/tests.rs"]
+            .iter()
+            .any(|part| name.contains(part))
     };
     found
         .iter()
@@ -138,7 +140,8 @@ fn analysis_and_ranking_are_pure() {
 fn sql_stays_in_its_store() {
     check(
         &["rusqlite", "SELECT ", "INSERT INTO", "UPDATE "],
-        &["store/embedded/"],
+        // The importer of another memory's database reads a file that is no store of ours.
+        &["store/embedded/", "cli/import/retinue.rs"],
     );
 }
 

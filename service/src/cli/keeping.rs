@@ -4,12 +4,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 
-use super::printer::Printer;
-use super::{Global, settings};
-use crate::config::raw;
+use super::printer::{Printer, progress};
+use super::{Global, Outcome, flags, settings};
+use crate::config::Environment;
 use crate::store::embedded::{Backup, EmbeddedStore};
 
 /// How often progress is looked at.
@@ -26,14 +25,12 @@ impl BackupTo {
     pub(super) async fn run(
         self,
         global: &Global,
-        environment: &raw::Environment,
+        environment: &Environment,
         printer: &Printer,
-    ) -> anyhow::Result<()> {
-        let settings = settings(global, raw::Flags::new(), environment)?;
+    ) -> anyhow::Result<Outcome> {
+        let settings = settings(&flags(global), environment)?;
         let backup = Backup::prepare(&settings.data_dir, &self.to)?;
-        let progress = ProgressBar::new(backup.size()).with_style(ProgressStyle::with_template(
-            "{bar:40} {bytes}/{total_bytes}",
-        )?);
+        let progress = progress(Some(backup.size()), "bytes")?;
         let partial = backup.partial();
         let mut copying = tokio::task::spawn_blocking(move || backup.copy());
         let size = loop {
@@ -46,9 +43,10 @@ impl BackupTo {
         };
         progress.finish_and_clear();
         let folder = self.to.display().to_string();
-        printer.answer(&json!({"folder": folder, "bytes": size}), |_| {
+        printer.answer(&json!({"folder": folder, "bytes": size}), |_, _| {
             format!("{size} bytes in {folder}\nuse it with --data-dir {folder}")
-        })
+        })?;
+        Ok(Outcome::Done)
     }
 }
 
@@ -59,16 +57,14 @@ impl Reindex {
     pub(super) async fn run(
         self,
         global: &Global,
-        environment: &raw::Environment,
+        environment: &Environment,
         printer: &Printer,
-    ) -> anyhow::Result<()> {
-        let settings = settings(global, raw::Flags::new(), environment)?;
+    ) -> anyhow::Result<Outcome> {
+        let settings = settings(&flags(global), environment)?;
         let store = EmbeddedStore::open(&settings.data_dir)?;
         store.reindex().await?;
         store.want_index();
-        let progress = ProgressBar::no_length().with_style(ProgressStyle::with_template(
-            "{bar:40} {pos}/{len} changes",
-        )?);
+        let progress = progress(Some(0), "changes")?;
         let last = loop {
             tokio::time::sleep(LOOK).await;
             let state = store.index_state().await?;
@@ -79,8 +75,9 @@ impl Reindex {
             }
         };
         progress.finish_and_clear();
-        printer.answer(&json!({"changes": last}), |_| {
+        printer.answer(&json!({"changes": last}), |_, _| {
             format!("the index was made anew and covers all {last} changes")
-        })
+        })?;
+        Ok(Outcome::Done)
     }
 }

@@ -1,18 +1,22 @@
 //! `keepsake serve`.
 
-use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::Args;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 
+use super::presence;
 use super::printer::Printer;
-use super::{Global, settings};
+use super::{Global, Outcome, flags};
 use crate::app::App;
 use crate::clock::Clock;
-use crate::config::raw;
+use crate::config::Environment;
+use crate::config::reload::Source;
 use crate::http;
+
+/// How often the files of the configuration are looked at: a change is in use within a second.
+const LOOK: Duration = Duration::from_millis(400);
 
 #[derive(Debug, Args)]
 pub(super) struct Serve {
@@ -25,26 +29,33 @@ impl Serve {
     pub(super) async fn run(
         self,
         global: &Global,
-        environment: &raw::Environment,
+        environment: &Environment,
         printer: &Printer,
-    ) -> anyhow::Result<()> {
-        let flags = self
-            .listen
-            .map(|listen| ("listen", listen))
-            .into_iter()
-            .collect();
-        let settings = settings(global, flags, environment)?;
+    ) -> anyhow::Result<Outcome> {
+        let mut flags = flags(global);
+        flags.extend(self.listen.map(|listen| ("listen", listen)));
+        let (source, loaded) = Source::load(flags, environment.clone())?;
+        loaded
+            .warnings
+            .iter()
+            .for_each(|warning| tracing::warn!("{warning}"));
+        let settings = loaded.settings;
         let folder = settings.data_dir.clone();
         let listener = TcpListener::bind(settings.listen)
             .await
             .map_err(|error| anyhow::anyhow!("cannot listen on `{}`: {error}", settings.listen))?;
-        let app = App::open(settings, Clock::System)?;
-        let address = listener.local_addr()?;
-        let notice = Notice::put(&folder, address);
+        let app = App::following(source, settings, Clock::System)?;
+        let url = format!("http://{}", listener.local_addr()?);
+        let presence = presence::announce(&folder, &url, app.clock.now());
+        let held = presence.unwrap_or_else(|error| {
+            tracing::warn!(
+                "the command line will not find this service without `--url {url}`: {error}"
+            );
+            None
+        });
         let line = format!(
-            "keepsake {} listening on http://{} (store: embedded, {}; texts stay on this machine)\n",
+            "keepsake {} listening on {url} (store: embedded, {}; texts stay on this machine)\n",
             env!("CARGO_PKG_VERSION"),
-            address,
             folder.display()
         );
         // Ready to be stopped before anyone is told where to connect.
@@ -54,38 +65,27 @@ impl Serve {
         );
         printer.raw(line.as_bytes())?;
         tokio::task::spawn_blocking(crate::analysis::warm_up);
+        tokio::spawn(follow(app.clone()));
         let stopped = async move {
             tokio::select! { _ = terminate.recv() => {}, _ = interrupt.recv() => {} }
             tracing::info!("stopping: finishing what was accepted");
         };
         http::serve(listener, app, stopped).await?;
-        drop(notice);
-        Ok(())
-    }
-}
-
-/// The file in the data folder that tells other processes where the service is; gone with it.
-struct Notice(PathBuf);
-
-impl Notice {
-    fn put(folder: &Path, address: SocketAddr) -> Notice {
-        let notice = Notice(folder.join("service.json"));
-        let text = serde_json::json!({
-            "url": format!("http://{address}"),
-            "pid": std::process::id(),
-            "started_at": Clock::System.now().to_rfc3339(),
-        });
-        // Others do without it: they use the folder itself.
-        if let Err(error) = std::fs::write(&notice.0, text.to_string()) {
-            tracing::warn!(%error, "cannot write service.json");
+        if let Some(held) = held {
+            presence::withdraw(held, &folder);
         }
-        notice
+        Ok(Outcome::Done)
     }
 }
 
-impl Drop for Notice {
-    fn drop(&mut self) {
-        // A stale one is recognised by its reader.
-        drop(std::fs::remove_file(&self.0));
+/// Follows the files of the configuration for as long as the service runs.
+async fn follow(app: App) {
+    let mut looks = tokio::time::interval(LOOK);
+    looks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        looks.tick().await;
+        let app = app.clone();
+        // A look that panicked is tried again.
+        let _ = tokio::task::spawn_blocking(move || app.reload_if_changed()).await;
     }
 }

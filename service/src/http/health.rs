@@ -32,8 +32,14 @@ pub(super) async fn healthz() -> Json<Value> {
 }
 
 pub(super) async fn readyz(State(app): State<App>) -> Response {
+    // A broken edit of the configuration does not stop the service: the former one is in use.
+    let complaints = app.configuration_complaints();
+    let reasons: Vec<String> = complaints
+        .iter()
+        .map(|complaint| format!("configuration: {complaint}"))
+        .collect();
     match app.store.check().await {
-        Ok(()) => Json(json!({"ready": true, "store": "ok", "reasons": []})).into_response(),
+        Ok(()) => Json(json!({"ready": true, "store": "ok", "reasons": reasons})).into_response(),
         Err(error) => {
             let reason = format!("store: {error}");
             (

@@ -13,6 +13,7 @@ mod idempotency;
 mod import;
 mod limits;
 mod lists;
+mod live;
 pub mod local;
 mod lock;
 mod memories;
@@ -112,18 +113,20 @@ pub fn route_list() -> Vec<(&'static str, &'static str)> {
     routes().list
 }
 
-/// Every route of the service.
+/// Every route of the service, over the settings that hold when a request comes.
 pub fn router(app: App) -> Router {
-    let idempotency = Idempotency::new(app.clone());
-    let routes = routes()
+    limits::wrap(Router::new().fallback_service(live::Live::new(app)))
+}
+
+/// Every route, over the settings of this app.
+fn over(app: App, idempotency: Idempotency) -> Router {
+    let once = middleware::from_fn_with_state(idempotency, idempotency::once);
+    routes()
         .router
-        .layer(middleware::from_fn_with_state(
-            idempotency,
-            idempotency::once,
-        ))
+        .layer(once)
         .fallback(|| async { Problem::no_route() })
-        .method_not_allowed_fallback(|| async { Problem::method_not_allowed() });
-    limits::wrap(routes).with_state(app)
+        .method_not_allowed_fallback(|| async { Problem::method_not_allowed() })
+        .with_state(app)
 }
 
 /// Serves until `shutdown` ends, then finishes what was accepted.

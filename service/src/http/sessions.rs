@@ -60,9 +60,10 @@ pub(super) async fn begin(
     if !errors.is_empty() {
         return Err(Problem::invalid(errors));
     }
-    let reloaded = app.reload_if_changed();
+    let reloaded = reload_if_changed(&app).await;
+    let now = app.current().settings;
     let settings = SessionSettings {
-        agent_id: body.agent_id,
+        agent_id: body.agent_id.clone(),
         is_primary: body.is_primary,
         tag_filter: tag_filter.clone(),
         top_k: fields.top_k,
@@ -72,10 +73,21 @@ pub(super) async fn begin(
     let settings = Effective {
         session_id: fields.session_id,
         namespace: body.scope.namespace,
-        agent_id: body.scope.agent,
-        is_primary: body.scope.primary,
-        tag_filter: tag_filter.unwrap_or_else(|| app.settings.tag_filter.clone()),
-        top_k: fields.top_k.unwrap_or(app.settings.top_k),
+        // What the request does not say is as the configuration says now.
+        agent_id: body
+            .agent_id
+            .filter(|agent| !agent.is_empty())
+            .or_else(|| now.agent_id.clone()),
+        is_primary: body.is_primary.unwrap_or(now.is_primary),
+        tag_filter: tag_filter.unwrap_or_else(|| now.tag_filter.clone()),
+        top_k: fields.top_k.unwrap_or(now.top_k),
     };
     Ok(Json(Begun { settings, reloaded }))
+}
+
+/// Reading files blocks, if only for a moment.
+async fn reload_if_changed(app: &App) -> bool {
+    let app = app.clone();
+    let look = tokio::task::spawn_blocking(move || app.reload_if_changed());
+    look.await.unwrap_or(false)
 }
