@@ -144,7 +144,7 @@ fn a_blank_query_is_an_empty_answer() {
         }
     }
     let output = server.cli(&["search", "   ", "--json"]);
-    assert_eq!(output.code, 0, "{}", output.stderr);
+    assert_eq!(output.code, 3, "nothing found: {}", output.stderr);
 }
 
 #[test]

@@ -434,7 +434,7 @@ fn unknown_names_are_warnings_with_the_nearest_name() {
         [
             "`config.json`, line 1, column 2: unknown key `topk`\nhint: did you mean `top_k`?",
             "`config.json`, line 1, column 26: unknown key `embedder.modle`\nhint: did you mean `embedder.model`?",
-            "`config.json`, line 1, column 42: unknown key `zzzzzz`",
+            "`config.json`, line 1, column 41: unknown key `zzzzzz`",
             "unknown environment variable `KEEPSAKE_TOPK`\nhint: did you mean `KEEPSAKE_TOP_K`?",
         ]
     );

@@ -47,9 +47,14 @@ impl Tally {
     }
 
     pub(super) fn answer(&self, dry_run: bool) -> Value {
+        // Lines that cannot be read are known before those that the store refuses.
+        let mut refused = self.refused.clone();
+        for of_file in refused.chunk_by_mut(|one, next| one["file"] == next["file"]) {
+            of_file.sort_by_key(|refused| refused["line"].as_u64());
+        }
         json!({
             "dry_run": dry_run, "created": self.created, "updated": self.updated, "unchanged": self.unchanged,
-            "restored": self.restored, "skipped": self.skipped, "refused": self.refused, "kept_in_metadata": self.kept_in_metadata,
+            "restored": self.restored, "skipped": self.skipped, "refused": refused, "kept_in_metadata": self.kept_in_metadata,
             "preview": self.previewed,
         })
     }
