@@ -540,7 +540,7 @@ mod reloading {
 
     fn changed(source: &Source) -> Loaded {
         match source.reload() {
-            Reloaded::Changed(loaded) => loaded,
+            Reloaded::Changed(loaded) => *loaded,
             other => panic!("{other:?}"),
         }
     }

@@ -134,7 +134,7 @@ mod tests {
     /// One route that never answers, one that panics.
     fn routes(time: Duration, most_at_work: usize) -> Router {
         let routes = Router::new()
-            .route("/stuck", get(|| std::future::pending::<()>()))
+            .route("/stuck", get(std::future::pending::<()>))
             .route("/panics", get(panics))
             .route("/healthz", get(|| async {}));
         wrap_with(routes, time, most_at_work, MOMENT)
