@@ -126,15 +126,14 @@ pub(crate) fn memory(row: &Row<'_>) -> rusqlite::Result<(i64, i64, Memory)> {
             document: row.get(at::DOCUMENT)?,
         },
         details: Details {
-            tags: list(&row.get::<_, String>(at::TAGS)?),
+            tags: list(row.get_ref(at::TAGS)?.as_str()?),
             shared: row.get(at::SHARED)?,
             category: row.get(at::CATEGORY)?,
             source: row.get(at::SOURCE)?,
             entry_type: row.get(at::ENTRY_TYPE)?,
             invalid_at: optional_time(at::INVALID_AT)?,
             pinned: row.get(at::PINNED)?,
-            metadata: serde_json::from_str(&row.get::<_, String>(at::METADATA)?)
-                .unwrap_or_default(),
+            metadata: object(row.get_ref(at::METADATA)?.as_str()?),
         },
         created_at: time(row.get(at::CREATED_AT)?),
         updated_at: time(row.get(at::UPDATED_AT)?),
@@ -148,15 +147,15 @@ pub(crate) fn memory(row: &Row<'_>) -> rusqlite::Result<(i64, i64, Memory)> {
         mentions: row.get(at::MENTIONS)?,
         feedback: row.get(at::FEEDBACK)?,
         level: row.get(at::LEVEL)?,
-        sources: list(&row.get::<_, String>(at::SOURCES)?)
+        sources: list(row.get_ref(at::SOURCES)?.as_str()?)
             .into_iter()
             .map(MemoryId::new)
             .collect(),
         analysis: Analysis {
             terms: Frequencies::from_stored(row.get_ref(at::TERMS)?.as_str()?),
             length: row.get(at::LENGTH)?,
-            keywords: list(&row.get::<_, String>(at::KEYWORDS)?),
-            entities: list(&row.get::<_, String>(at::ENTITIES)?),
+            keywords: list(row.get_ref(at::KEYWORDS)?.as_str()?),
+            entities: list(row.get_ref(at::ENTITIES)?.as_str()?),
             emotion: Emotion {
                 intensity: row.get(at::INTENSITY)?,
                 polarity,
@@ -295,6 +294,18 @@ pub(crate) fn json<S: AsRef<str>>(items: &[S]) -> String {
 
 /// A list of strings from JSON; what is none of it is left out.
 pub(crate) fn list(json: &str) -> Vec<String> {
+    // Most are empty, and a search reads hundreds.
+    if json == "[]" {
+        return Vec::new();
+    }
+    serde_json::from_str(json).unwrap_or_default()
+}
+
+/// An object from JSON, empty if it is none.
+fn object(json: &str) -> serde_json::Map<String, serde_json::Value> {
+    if json == "{}" {
+        return serde_json::Map::new();
+    }
     serde_json::from_str(json).unwrap_or_default()
 }
 
