@@ -11,7 +11,7 @@ use super::view::View;
 use crate::memory::Memory;
 
 /// Memory that the writer fills before it writes a segment, in bytes.
-const WRITER_MEMORY: usize = 48 << 20;
+const WRITER_MEMORY: usize = 20 << 20;
 /// So many segments of a size are merged into one: each segment costs every search its lookups.
 const MERGED: usize = 4;
 /// Segments that have lost this share of their memories are written anew.
