@@ -1,7 +1,6 @@
 //! One real service for a test: a socket on a free port, a fresh data folder, a clock set by hand.
 
-use std::io::Write;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -250,23 +249,12 @@ impl TestServer {
     }
 
     pub(crate) fn cli_with_input(&self, args: &[&str], stdin: &[u8]) -> Output {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_keepsake"))
+        let mut command = Command::new(env!("CARGO_BIN_EXE_keepsake"));
+        command
             .args(["--url", &self.url])
             .args(args)
-            .env("HOME", "/nonexistent")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        // A command that does not read its input may have gone already.
-        let _ = child.stdin.take().unwrap().write_all(stdin);
-        let output = child.wait_with_output().unwrap();
-        Output {
-            code: output.status.code().unwrap_or(-1),
-            stdout: String::from_utf8(output.stdout).unwrap(),
-            stderr: String::from_utf8(output.stderr).unwrap(),
-        }
+            .env("HOME", "/nonexistent");
+        crate::cli::run(command, stdin)
     }
 }
 
