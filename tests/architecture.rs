@@ -5,10 +5,12 @@
 use std::path::{Path, PathBuf};
 
 /// Top modules from the bottom up: each may use itself, its own row and the rows before it.
-const LAYERS: [&[&str]; 10] = [
+const LAYERS: [&[&str]; 12] = [
     &["clock", "memory", "query", "scope", "signals", "analysis"],
     &["ranking"],
     &["store"],
+    &["embedding"],
+    &["meaning"],
     &["error"],
     &["config"],
     &["app"],

@@ -9,6 +9,9 @@ use chrono::{DateTime, Utc};
 use crate::analysis::{Analyser, Ingredients};
 use crate::clock::Clock;
 use crate::config::Settings;
+use crate::embedding;
+use crate::error::Error;
+use crate::meaning::Meaning;
 use crate::ranking::Weights;
 use crate::scope::Scope;
 use crate::signals::Signals;
@@ -20,6 +23,8 @@ use crate::store::{Store, StoreError};
 pub struct App {
     pub settings: Arc<Settings>,
     pub store: Arc<dyn Store>,
+    /// Absent when words alone are to find.
+    pub meaning: Option<Arc<Meaning>>,
     pub analyser: Analyser,
     pub clock: Clock,
     pub switches: Switches,
@@ -49,28 +54,34 @@ impl Default for Switches {
 }
 
 impl App {
-    /// Opens the store that the settings choose.
+    /// Opens the store and chooses the embedder that the settings name.
     ///
     /// # Errors
-    /// When the store cannot be opened.
-    pub fn open(settings: Settings, clock: Clock) -> Result<App, StoreError> {
+    /// When the store cannot be opened or the embedder cannot be used.
+    pub fn open(settings: Settings, clock: Clock) -> Result<App, Error> {
         App::with_switches(settings, clock, Switches::default())
     }
 
     /// Like [`App::open`], with some parts switched off.
     ///
     /// # Errors
-    /// When the store cannot be opened.
+    /// As [`App::open`].
     pub fn with_switches(
         settings: Settings,
         clock: Clock,
         switches: Switches,
-    ) -> Result<App, StoreError> {
+    ) -> Result<App, Error> {
         let store = Arc::new(EmbeddedStore::open(&settings.data_dir)?);
+        let embedder = embedding::open(
+            &settings.embedder,
+            &settings.models_dir(),
+            settings.embed_cache_ttl,
+        )?;
         let analyser = Analyser::new(&settings.user_entities, switches.ingredients);
         Ok(App {
             settings: Arc::new(settings),
             store,
+            meaning: embedder.map(|embedder| Arc::new(Meaning::new(embedder))),
             analyser,
             clock,
             switches,

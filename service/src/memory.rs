@@ -2,9 +2,11 @@
 //! stored shape in each store.
 
 use std::fmt;
+use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
 
 use crate::analysis::terms::Frequencies;
 use crate::analysis::{self, Analysis};
@@ -43,6 +45,74 @@ impl fmt::Display for MemoryId {
     }
 }
 
+/// The identity of an embedding model: vectors of two models are never compared.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ModelId {
+    name: Arc<str>,
+    dimension: usize,
+}
+
+impl ModelId {
+    /// `name` says which model it is and how texts are prepared for it; all its vectors have
+    /// `dimension` numbers.
+    pub fn new(name: &str, dimension: usize) -> ModelId {
+        ModelId {
+            name: format!("{name}#{dimension}").into(),
+            dimension,
+        }
+    }
+
+    /// Name and dimension in one: what stores keep vectors by.
+    pub fn as_str(&self) -> &str {
+        &self.name
+    }
+
+    pub fn dimension(&self) -> usize {
+        self.dimension
+    }
+
+    /// The vector scaled to unit length, if it can be one of this model: of its dimension, finite and
+    /// not zero.
+    pub fn unit(&self, mut values: Vec<f32>) -> Option<Vec<f32>> {
+        let length = values
+            .iter()
+            .map(|value| f64::from(*value).powi(2))
+            .sum::<f64>()
+            .sqrt();
+        // A sum of squares shows every NaN and infinity.
+        if values.len() != self.dimension || !length.is_finite() || length < SHORTEST {
+            return None;
+        }
+        for value in &mut values {
+            *value = (f64::from(*value) / length) as f32;
+        }
+        Some(values)
+    }
+}
+
+impl fmt::Display for ModelId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+/// A vector shorter than this has no direction.
+const SHORTEST: f64 = 1e-6;
+
+/// What a model makes of a content.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewVector {
+    pub model: ModelId,
+    /// Of any length; empty if the model makes nothing of the content, which is remembered so that
+    /// nobody asks again.
+    pub values: Vec<f32>,
+}
+
+/// SHA-256 of a content.
+pub fn content_hash(content: &str) -> [u8; 32] {
+    Sha256::digest(content.as_bytes()).into()
+}
+
 /// Where a memory stands in a conversation or a document. Equal texts at two places are two
 /// memories.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Hash)]
@@ -79,6 +149,8 @@ pub struct NewMemory {
     /// The time that it is about: the request's, else now.
     pub created_at: DateTime<Utc>,
     pub analysis: Analysis,
+    /// Absent if no model had the time; it can follow.
+    pub vector: Option<NewVector>,
     /// Attention that each of its keywords gains.
     pub attention: f64,
     /// The memory that this one replaces.
@@ -202,6 +274,8 @@ impl Memory {
 pub struct Edit {
     /// New content with its analysis.
     pub content: Option<(String, Analysis)>,
+    /// The vector of the new content, if a model had the time.
+    pub vector: Option<NewVector>,
     pub tags: Option<Vec<String>>,
     pub shared: Option<bool>,
     pub category: Option<Option<String>>,

@@ -7,11 +7,13 @@
 mod answers;
 mod support;
 mod unrelated;
+mod vector_service;
 mod visibility;
 
 mod agents;
 mod chinese;
 mod duplicates;
+mod embedders;
 mod emotion;
 mod entities;
 mod evaluation;
@@ -24,9 +26,12 @@ mod http_problems;
 mod http_shapes;
 mod http_signals;
 mod isolation;
+mod meaning;
+mod models;
 mod prefetch_block;
 mod query_rows;
 mod query_text;
+mod quiet;
 mod ranking;
 mod ranking_effects;
 mod reinforcement;

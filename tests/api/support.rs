@@ -26,7 +26,7 @@ pub(crate) struct TestServer {
     now: Arc<Mutex<DateTime<Utc>>>,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<std::thread::JoinHandle<()>>,
-    _folder: tempfile::TempDir,
+    folder: Option<tempfile::TempDir>,
 }
 
 /// What came back.
@@ -46,14 +46,22 @@ pub(crate) struct Output {
 
 impl TestServer {
     pub(crate) fn start() -> TestServer {
-        let folder = tempfile::tempdir().unwrap();
+        TestServer::start_in(tempfile::tempdir().unwrap(), |_| {})
+    }
+
+    /// In a data folder that may hold something, with some settings changed.
+    pub(crate) fn start_in(
+        folder: tempfile::TempDir,
+        change: impl FnOnce(&mut Settings),
+    ) -> TestServer {
         let now = Arc::new(Mutex::new(START.parse().unwrap()));
-        let settings = Settings {
+        let mut settings = Settings {
             data_dir: folder.path().to_owned(),
             signals_max_age: Duration::ZERO,
             skip_patterns: skip_patterns(),
             ..Settings::default()
         };
+        change(&mut settings);
         let app = App::open(settings, Clock::Fixed(now.clone())).unwrap();
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         listener.set_nonblocking(true).unwrap();
@@ -86,8 +94,15 @@ impl TestServer {
             now,
             stop: Some(stop),
             thread: Some(thread),
-            _folder: folder,
+            folder: Some(folder),
         }
+    }
+
+    /// Stops the service and starts it again on what it has stored, with some settings changed.
+    pub(crate) fn restart_with(mut self, change: impl FnOnce(&mut Settings)) -> TestServer {
+        let folder = self.folder.take().unwrap();
+        drop(self);
+        TestServer::start_in(folder, change)
     }
 
     /// Moves the service's clock.

@@ -6,6 +6,7 @@
 mod client;
 mod eval;
 mod import;
+mod model;
 mod printer;
 mod serve;
 mod tables;
@@ -105,6 +106,14 @@ enum Verb {
     /// Write every memory to standard output, one JSON object a line
     #[command(after_help = "Example:\n  keepsake export > backup.ndjson")]
     Export,
+    /// Give vectors to the memories that have none of the current embedding model
+    #[command(after_help = "Example:\n  keepsake reindex --dry-run")]
+    Reindex(verbs::Reindex),
+    /// Fetch an embedding model
+    #[command(
+        after_help = "Example:\n  keepsake model download minishlab/potion-multilingual-128M"
+    )]
+    Model(model::Model),
     /// Measure retrieval on labelled question sets
     #[command(
         after_help = "Example:\n  keepsake eval ../shared/eval --ablate\n  keepsake eval ../shared/eval --compare runs/before runs/after"
@@ -158,6 +167,12 @@ async fn dispatch(
     match arguments.verb {
         Verb::Serve(serve) => serve.run(global, environment, printer).await,
         Verb::Eval(eval) => eval.run(printer).await,
+        Verb::Model(model) => model.run(global, environment, printer).await,
+        Verb::Reindex(reindex) => {
+            reindex
+                .run(&client(global, environment, None)?, printer)
+                .await
+        }
         Verb::Add(add) => add.run(&client(global, environment, None)?, printer).await,
         Verb::Search(search) => {
             let client = client(global, environment, search.now)?;

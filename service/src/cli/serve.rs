@@ -37,10 +37,11 @@ impl Serve {
             .map_err(|error| anyhow::anyhow!("cannot listen on `{}`: {error}", settings.listen))?;
         let app = App::open(settings, Clock::System)?;
         let line = format!(
-            "keepsake {} listening on http://{} (store: embedded, {}; texts stay on this machine)\n",
+            "keepsake {} listening on http://{} (store: embedded, {}; {})\n",
             env!("CARGO_PKG_VERSION"),
             listener.local_addr()?,
-            folder.display()
+            folder.display(),
+            where_texts_go(&app)
         );
         // Ready to be stopped before anyone is told where to connect.
         let (mut terminate, mut interrupt) = (
@@ -55,5 +56,17 @@ impl Serve {
         };
         http::serve(listener, app, stopped).await?;
         Ok(())
+    }
+}
+
+/// Which embedder there is, and whether texts leave this machine.
+fn where_texts_go(app: &App) -> String {
+    let Some(meaning) = &app.meaning else {
+        return "no embedder, texts stay on this machine".to_owned();
+    };
+    let embedder = meaning.embedder();
+    match embedder.destination() {
+        None => format!("embedder: {}, texts stay on this machine", embedder.name()),
+        Some(url) => format!("embedder: {}, texts go to {url}", embedder.name()),
     }
 }

@@ -10,6 +10,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::embedding::Choice;
 use crate::ranking::Weights;
 
 /// Skip patterns that the project ships.
@@ -34,6 +35,9 @@ pub struct Settings {
     pub entity_cooc_min_count: u64,
     /// Names of the user's gazetteer, one a line.
     pub user_entities: String,
+    pub embedder: Choice,
+    /// How long the vectors of a service are kept.
+    pub embed_cache_ttl: Duration,
     pub agent_id: Option<String>,
     pub is_primary: bool,
     pub max_content_chars: usize,
@@ -59,12 +63,21 @@ impl Default for Settings {
             entity_cooc_top_n: 3,
             entity_cooc_min_count: 2,
             user_entities: String::new(),
+            embedder: Choice::default(),
+            embed_cache_ttl: Duration::from_secs(3_600),
             agent_id: None,
             is_primary: false,
             max_content_chars: 65_536,
             max_context_chars: 8_000,
             signals_max_age: Duration::from_secs(1),
         }
+    }
+}
+
+impl Settings {
+    /// Where downloaded embedding models lie.
+    pub fn models_dir(&self) -> PathBuf {
+        self.data_dir.join("models")
     }
 }
 
@@ -127,7 +140,8 @@ mod tests {
     fn the_example_names_every_key_and_holds_the_defaults() {
         let example = include_str!("../../../config.example.json");
         for key in raw::KEYS {
-            assert!(example.contains(&format!("\"{key}\":")), "{key} is missing");
+            let name = key.rsplit('.').next().unwrap();
+            assert!(example.contains(&format!("\"{name}\":")), "{key} is missing");
         }
         let loaded = with_file(example).unwrap();
         assert_eq!(loaded.settings, Settings::default());

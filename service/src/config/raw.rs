@@ -14,7 +14,7 @@ pub type Environment = HashMap<String, String>;
 pub type Flags = BTreeMap<&'static str, String>;
 
 /// Every key of the configuration file that this version reads.
-pub const KEYS: [&str; 31] = [
+pub const KEYS: [&str; 36] = [
     "store",
     "listen",
     "allow_unauthenticated",
@@ -42,6 +42,11 @@ pub const KEYS: [&str; 31] = [
     "entity_cooc_top_n",
     "entity_cooc_min_count",
     "entities_file",
+    "embedder.provider",
+    "embedder.base_url",
+    "embedder.model",
+    "embedder.api_key",
+    "embed_cache_ttl",
     "agent_id",
     "is_primary",
     "max_content_chars",
@@ -69,7 +74,8 @@ impl Layers {
         let mut layers = BTreeMap::new();
         let mut warnings = Vec::new();
         if let Some(path) = file_path(environment) {
-            for (key, value) in read_file(&path, environment.contains_key("KEEPSAKE_CONFIG"))? {
+            let written = read_file(&path, environment.contains_key("KEEPSAKE_CONFIG"))?;
+            for (key, value) in written.into_iter().flat_map(flat) {
                 if KEYS.contains(&key.as_str()) {
                     layers.insert(
                         key,
@@ -88,8 +94,17 @@ impl Layers {
             }
         }
         for key in KEYS {
-            let variable = format!("KEEPSAKE_{}", key.to_uppercase());
-            if let Some(text) = environment.get(&variable).filter(|text| !text.is_empty()) {
+            let own = format!("KEEPSAKE_{}", key.to_uppercase().replace('.', "_"));
+            let short = match key {
+                "embedder.provider" => "KEEPSAKE_EMBEDDER",
+                "embedder.base_url" => "KEEPSAKE_EMBEDDER_URL",
+                _ => &own,
+            };
+            let set = [&own, short].into_iter().find_map(|variable| {
+                let text = environment.get(variable).filter(|text| !text.is_empty())?;
+                Some((variable.to_owned(), text))
+            });
+            if let Some((variable, text)) = set {
                 layers.insert(
                     key.to_owned(),
                     Written {
@@ -113,6 +128,17 @@ impl Layers {
 
     pub fn get(&self, key: &str) -> Option<&Written> {
         self.0.get(key)
+    }
+}
+
+/// The values of a nested key under their names with a dot.
+fn flat((key, value): (String, Value)) -> Vec<(String, Value)> {
+    match value {
+        Value::Object(fields) => fields
+            .into_iter()
+            .map(|(name, value)| (format!("{key}.{name}"), value))
+            .collect(),
+        value => vec![(key, value)],
     }
 }
 

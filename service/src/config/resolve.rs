@@ -4,11 +4,14 @@ use std::collections::HashSet;
 use std::net::SocketAddr;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde_json::Value;
 
 use super::raw::{Environment, Layers, Written};
 use super::{ConfigError, Settings};
+use crate::embedding::Choice;
+use crate::embedding::choice::Wish;
 use crate::ranking::Weights;
 use crate::read::gates::pattern;
 
@@ -80,6 +83,8 @@ pub(super) fn resolve(
         entity_cooc_top_n: count("entity_cooc_top_n", defaults.entity_cooc_top_n, 0..=100)?,
         entity_cooc_min_count: count("entity_cooc_min_count", 2, 1..=1_000_000)? as u64,
         user_entities: reader.file_lines("entities_file", warnings)?.join("\n"),
+        embedder: embedder(&reader, environment)?,
+        embed_cache_ttl: Duration::from_secs(count("embed_cache_ttl", 3_600, 0..=LONGEST)? as u64),
         agent_id: reader.text("agent_id")?,
         is_primary: reader.boolean("is_primary", defaults.is_primary)?,
         max_content_chars: count("max_content_chars", defaults.max_content_chars, 1..=LONGEST)?,
@@ -94,6 +99,30 @@ pub(super) fn resolve(
         )));
     }
     Ok(settings)
+}
+
+/// The embedder that is asked for on purpose; the keys of services alone ask for none.
+fn embedder(reader: &Reader<'_>, environment: &Environment) -> Result<Choice, ConfigError> {
+    let text = |key| Ok::<_, ConfigError>(reader.text(key)?.unwrap_or_default());
+    let variable = |name| environment.get(name).cloned().unwrap_or_default();
+    let wish = Wish {
+        provider: text("embedder.provider")?,
+        base_url: text("embedder.base_url")?,
+        model: text("embedder.model")?,
+        api_key: text("embedder.api_key")?,
+        openai_api_key: variable("OPENAI_API_KEY"),
+        dashscope_api_key: variable("DASHSCOPE_API_KEY"),
+    };
+    wish.choice().map_err(|allowed| {
+        let keys = ["embedder.provider", "embedder.base_url"];
+        let named = keys
+            .into_iter()
+            .find_map(|key| Some((key, reader.layers.get(key)?)));
+        match named {
+            Some((key, written)) => wrong(key, written, allowed),
+            None => ConfigError::Combination(format!("`embedder`: allowed is {allowed}")),
+        }
+    })
 }
 
 fn weights(

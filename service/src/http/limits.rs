@@ -41,9 +41,11 @@ fn panicked(panic: Box<dyn Any + Send + 'static>) -> Response {
     Problem::internal().into_response()
 }
 
-/// Gives up on a request that takes too long. Uploads of any length have their own pace.
+/// Gives up on a request that takes too long. Uploads of any length and maintenance have
+/// their own pace.
 async fn deadline(request: Request, next: Next) -> Response {
-    if matches!(request.uri().path(), "/v1/memories/batch" | "/v1/import") {
+    let path = request.uri().path();
+    if matches!(path, "/v1/memories/batch" | "/v1/import") || path.starts_with("/v1/maintenance/") {
         return next.run(request).await;
     }
     tokio::time::timeout(DEADLINE, next.run(request))

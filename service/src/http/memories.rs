@@ -254,6 +254,7 @@ pub(super) async fn edit(
     let fields = body.value;
     let edit = Edit {
         content: None,
+        vector: None,
         tags: fields.tags,
         shared: fields.shared,
         category: fields.category,

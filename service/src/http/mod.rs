@@ -11,6 +11,7 @@ mod health;
 mod limits;
 pub mod local;
 mod lock;
+mod maintenance;
 mod memories;
 mod ndjson;
 mod prefetch;
@@ -55,6 +56,7 @@ pub fn router(app: App) -> Router {
         .route("/v1/entities/{name}/timeline", get(signals::timeline))
         .route("/v1/entities/{name}/related", get(signals::related))
         .route("/v1/stats", get(health::stats))
+        .route("/v1/maintenance/backfill", post(maintenance::backfill))
         .route("/v1/export", get(transfer::export))
         .route("/v1/import", post(transfer::import))
         .route("/healthz", get(health::healthz))
@@ -65,7 +67,8 @@ pub fn router(app: App) -> Router {
     limits::wrap(routes).with_state(app)
 }
 
-/// Serves until `shutdown` ends, then finishes what was accepted.
+/// Serves until `shutdown` ends, then finishes what was accepted. Meanwhile memories without a vector
+/// get one.
 ///
 /// # Errors
 /// When the listener fails.
@@ -74,7 +77,15 @@ pub async fn serve(
     app: App,
     shutdown: impl Future<Output = ()> + Send + 'static,
 ) -> std::io::Result<()> {
-    axum::serve(listener, router(app))
+    let background = app.meaning.clone().map(|meaning| {
+        let store = app.store.clone();
+        tokio::spawn(async move { meaning.keep_complete(store).await })
+    });
+    let served = axum::serve(listener, router(app))
         .with_graceful_shutdown(shutdown)
-        .await
+        .await;
+    if let Some(background) = background {
+        background.abort();
+    }
+    served
 }

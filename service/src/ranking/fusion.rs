@@ -10,6 +10,7 @@ use super::Scored;
 use super::bm25::Scorer;
 use super::evidence::Judge;
 use super::explanation::{Found, FoundKind};
+use super::noise::Noise;
 
 /// Part of its score that a memory lends to the turns just before and after it, and to the second
 /// ones. Measured on locomo-en and the two memorybank sets.
@@ -18,57 +19,114 @@ const NEIGHBOUR: [f64; 2] = [0.3, 0.15];
 /// How many turns before and after a memory of a conversation are its neighbours.
 pub const NEIGHBOUR_REACH: i64 = NEIGHBOUR.len() as i64;
 
-/// Scores every candidate that matches or stands beside one that does.
-pub fn similarities(plan: &Plan, retrieved: &Retrieved) -> Vec<Scored> {
+/// Deviations above the noise from which a cosine is a reason to be found.
+const HEARD: f64 = 2.0;
+
+/// Part of the similarity that words decide when meaning counts, too; more when the query names a
+/// day, of which a vector knows nothing. What was tried is in ARCHITECTURE.md.
+const WORDS: f64 = 0.6;
+const WORDS_AND_DATE: f64 = 0.85;
+
+/// A candidate with the two parts of its similarity.
+pub(crate) struct Parts {
+    pub candidate: usize,
+    /// BM25 with what neighbours lend.
+    pub lexical: f64,
+    /// Cosine, at least 0.0, with what neighbours lend.
+    pub near: f64,
+    /// What its words prove, and those of its neighbours.
+    pub proven: f64,
+    pub found_by: BTreeSet<Found>,
+}
+
+/// Scores every candidate that matches, stands beside one that does, or means something alike. `noise`
+/// is that of the plan's model.
+pub fn similarities(plan: &Plan, retrieved: &Retrieved, noise: Option<&Noise>) -> Vec<Scored> {
+    let parts = parts(plan, retrieved, noise);
+    let best = |part: fn(&Parts) -> f64| parts.iter().map(part).fold(f64::MIN_POSITIVE, f64::max);
+    let (best_lexical, best_near) = (best(|part| part.lexical), best(|part| part.near));
+    let nearest = retrieved.candidates.iter().map(cosine).fold(0.0, f64::max);
+    let words = words(plan);
+    let scored = |part: Parts| Scored {
+        memory: retrieved.candidates[part.candidate].memory.clone(),
+        // What neighbours lend changes the order, not the scale: the best keeps the best cosine.
+        similarity: words * part.lexical / best_lexical
+            + (1.0 - words) * part.near / best_near * nearest,
+        evidence: part.proven,
+        found_by: part.found_by.into_iter().collect(),
+    };
+    parts.into_iter().map(scored).collect()
+}
+
+/// The part of the similarity that words decide.
+fn words(plan: &Plan) -> f64 {
+    if plan.vector.is_none() {
+        1.0
+    } else if plan.terms.is_empty() {
+        0.0
+    } else if plan.terms.iter().any(|term| term.term.is_date()) {
+        WORDS_AND_DATE
+    } else {
+        WORDS
+    }
+}
+
+/// The cosine of a candidate, cut at 0; of one without a vector, 0.
+fn cosine(candidate: &Candidate) -> f64 {
+    candidate.cosine.unwrap_or(0.0).clamp(0.0, 1.0)
+}
+
+pub(crate) fn parts(plan: &Plan, retrieved: &Retrieved, noise: Option<&Noise>) -> Vec<Parts> {
     let scorer = Scorer::new(plan, &retrieved.statistics);
     let judge = Judge::new(plan, &retrieved.statistics);
-    let own: Vec<f64> = retrieved
-        .candidates
+    let candidates = &retrieved.candidates;
+    let own: Vec<f64> = candidates
         .iter()
         .map(|candidate| scorer.score(&candidate.frequencies, candidate.memory.analysis.length))
         .collect();
-    let proven: Vec<f64> = retrieved
-        .candidates
+    let proven: Vec<f64> = candidates
         .iter()
         .map(|candidate| judge.evidence(&candidate.frequencies))
         .collect();
-    let turns = if plan.neighbours {
-        turns(&retrieved.candidates, &own)
+    let near: Vec<f64> = candidates.iter().map(cosine).collect();
+    let (turns, near_turns) = if plan.neighbours {
+        (turns(candidates, &own), turns(candidates, &near))
     } else {
-        HashMap::new()
+        Default::default()
     };
-    let mut scored = Vec::with_capacity(own.len());
-    for (index, candidate) in retrieved.candidates.iter().enumerate() {
-        let mut lexical = own[index];
-        let mut evidence = proven[index];
-        let mut found_by = reasons(plan, &scorer, candidate);
-        for (lender, part) in lenders(&turns, &candidate.memory) {
+    let mut parts = Vec::with_capacity(own.len());
+    for (index, candidate) in candidates.iter().enumerate() {
+        let mut part = Parts {
+            candidate: index,
+            lexical: own[index],
+            near: near[index],
+            proven: proven[index],
+            found_by: reasons(plan, &scorer, candidate),
+        };
+        for (lender, share) in lenders(&turns, &candidate.memory) {
             if own[lender] > 0.0 {
-                lexical += part * own[lender];
-                evidence = evidence.max(part * proven[lender]);
-                found_by.insert(Found {
+                part.lexical += share * own[lender];
+                part.proven = part.proven.max(share * proven[lender]);
+                part.found_by.insert(Found {
                     kind: FoundKind::Neighbour,
-                    detail: retrieved.candidates[lender].memory.id.to_string(),
+                    detail: candidates[lender].memory.id.to_string(),
                 });
             }
         }
-        if lexical > 0.0 {
-            scored.push(Scored {
-                memory: candidate.memory.clone(),
-                similarity: lexical,
-                evidence,
-                found_by: found_by.into_iter().collect(),
+        for (lender, share) in lenders(&near_turns, &candidate.memory) {
+            part.near += share * near[lender];
+        }
+        if noise.is_some_and(|noise| noise.above(near[index]) > HEARD) {
+            part.found_by.insert(Found {
+                kind: FoundKind::Vector,
+                detail: format!("cosine {:.2}", near[index]),
             });
         }
+        if part.lexical > 0.0 || part.near > 0.0 {
+            parts.push(part);
+        }
     }
-    let best = scored
-        .iter()
-        .map(|candidate| candidate.similarity)
-        .fold(0.0, f64::max);
-    for candidate in &mut scored {
-        candidate.similarity /= best;
-    }
-    scored
+    parts
 }
 
 /// A turn of a conversation of an agent.

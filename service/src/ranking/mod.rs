@@ -10,6 +10,7 @@ pub mod explanation;
 pub mod factors;
 pub mod fusion;
 pub mod identical;
+pub mod noise;
 #[cfg(test)]
 mod properties;
 

@@ -2,8 +2,8 @@
 
 use crate::app::App;
 use crate::error::Error;
-use crate::memory::Memory;
-use crate::store::Imported;
+use crate::memory::{Memory, NewVector};
+use crate::store::{Import, Imported};
 
 use super::attention_gained;
 
@@ -12,12 +12,13 @@ use super::attention_gained;
 /// # Errors
 /// When the store fails.
 pub async fn import(app: &App, memories: Vec<Memory>) -> Result<Vec<Imported>, Error> {
-    let with_attention = |memory: Memory| {
-        let attention = attention_gained(&memory.analysis.emotion, &app.settings);
-        (memory, attention)
+    let contents = memories.iter().map(|memory| memory.content.clone());
+    let vectors = super::vectors(app, contents.collect()).await;
+    let import = |(memory, vector): (Memory, Option<NewVector>)| Import {
+        attention: attention_gained(&memory.analysis.emotion, &app.settings),
+        memory,
+        vector,
     };
-    Ok(app
-        .store
-        .import(memories.into_iter().map(with_attention).collect())
-        .await?)
+    let imports = memories.into_iter().zip(vectors).map(import).collect();
+    Ok(app.store.import(imports).await?)
 }

@@ -1,4 +1,4 @@
-//! Writing: validate, analyse, store in one atomic step with the counters, answer.
+//! Writing: validate, analyse, embed, store in one atomic step with the counters, answer.
 
 pub mod import;
 pub mod validate;
@@ -10,7 +10,7 @@ use crate::app::App;
 use crate::clock::new_id;
 use crate::config::Settings;
 use crate::error::Error;
-use crate::memory::{Details, Edit, Memory, MemoryId, NewMemory, Place, State};
+use crate::memory::{Details, Edit, Memory, MemoryId, NewMemory, NewVector, Place, State};
 use crate::scope::Scope;
 use crate::store::{Added, Edited, Resolved};
 
@@ -75,6 +75,11 @@ pub async fn add_all(
             None
         }));
     }
+    let contents = accepted.iter().map(|memory| memory.content.clone());
+    let vectors = vectors(app, contents.collect()).await;
+    for (memory, vector) in accepted.iter_mut().zip(vectors) {
+        memory.vector = vector;
+    }
     let mut added = app.store.add(scope, accepted, now).await?.into_iter();
     let answer = |result: Result<Option<Stored>, Error>| {
         result.and_then(|_| stored(added.next().expect("the store answers for each memory")))
@@ -104,9 +109,18 @@ async fn prepare(
         created_at: draft.created_at.map_or(now, |time| time.trunc_subsecs(3)),
         attention: attention_gained(&analysis.emotion, &app.settings),
         analysis,
+        vector: None,
         supersedes,
         force: draft.force,
     })
+}
+
+/// A vector for each content, as far as the embedder has one in time; the others follow.
+async fn vectors(app: &App, contents: Vec<String>) -> Vec<Option<NewVector>> {
+    match &app.meaning {
+        Some(meaning) if !contents.is_empty() => meaning.contents(&contents).await,
+        _ => vec![None; contents.len()],
+    }
 }
 
 fn stored(added: Added) -> Result<Stored, Error> {
@@ -167,6 +181,7 @@ pub async fn edit(
         let content = validate::content(content, &app.settings)
             .map_err(|error| Error::Invalid(vec![error]))?;
         let analysis = app.analyser.content(&content);
+        edit.vector = vectors(app, vec![content.clone()]).await.pop().flatten();
         edit.content = Some((content, analysis));
     }
     if let Some(tags) = edit.tags.take() {

@@ -5,6 +5,7 @@
 //! work runs on tokio's blocking threads, never on its workers.
 
 mod index;
+mod knn;
 mod retrieval;
 mod sqlite;
 
@@ -15,17 +16,18 @@ use async_trait::async_trait;
 use chrono::{DateTime, NaiveDate, Utc};
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
-use crate::memory::{Edit, Memory, MemoryId, NewMemory};
+use crate::memory::{Edit, Memory, MemoryId, ModelId, NewMemory};
 use crate::query::{Plan, Retrieved};
 use crate::scope::Scope;
 use crate::signals::Topic;
 use crate::store::{
-    Added, ControlStore, Cursor, Edited, Imported, ListFilters, MemoryStore, Resolved, Retriever,
-    ScanStore, SignalStore, Stats, StoreError, Synonyms, TimelineEntry,
+    Added, ControlStore, Cursor, Edited, Import, Imported, LateVector, ListFilters, MemoryStore,
+    Resolved, Retriever, ScanStore, SignalStore, Stats, StoreError, Synonyms, TimelineEntry,
+    VectorStore,
 };
 use index::tail::Tail;
 use sqlite::counters::Counters;
-use sqlite::{control, from_sqlite, lists, memories, signals};
+use sqlite::{control, from_sqlite, lists, memories, signals, vectors};
 
 /// Name of the SQLite file in the store's folder.
 const FILE: &str = "keepsake.db";
@@ -142,13 +144,11 @@ impl MemoryStore for EmbeddedStore {
         .await
     }
 
-    async fn import(&self, imported: Vec<(Memory, f64)>) -> Result<Vec<Imported>, StoreError> {
+    async fn import(&self, imported: Vec<Import>) -> Result<Vec<Imported>, StoreError> {
         self.write(move |transaction, counters| {
             imported
-                .iter()
-                .map(|(memory, attention)| {
-                    memories::import(transaction, counters, memory, *attention)
-                })
+                .into_iter()
+                .map(|import| memories::import(transaction, counters, import))
                 .collect()
         })
         .await
@@ -387,6 +387,36 @@ impl ScanStore for EmbeddedStore {
     ) -> Result<Vec<Memory>, StoreError> {
         let after = after.cloned();
         self.read(move |connection, _| lists::scan(connection, after.as_ref(), limit))
+            .await
+    }
+}
+
+#[async_trait]
+impl VectorStore for EmbeddedStore {
+    async fn put_vectors(
+        &self,
+        model: &ModelId,
+        late: Vec<LateVector>,
+    ) -> Result<usize, StoreError> {
+        let model = model.clone();
+        self.write(move |transaction, _| vectors::put_late(transaction, &model, late))
+            .await
+    }
+
+    async fn without_vector(
+        &self,
+        model: &ModelId,
+        after: Option<&MemoryId>,
+        limit: usize,
+    ) -> Result<Vec<(MemoryId, String)>, StoreError> {
+        let (model, after) = (model.clone(), after.cloned());
+        self.read(move |connection, _| vectors::missing(connection, &model, after.as_ref(), limit))
+            .await
+    }
+
+    async fn vector_counts(&self, model: &ModelId) -> Result<(u64, u64), StoreError> {
+        let model = model.clone();
+        self.read(move |connection, _| vectors::counts(connection, &model))
             .await
     }
 }

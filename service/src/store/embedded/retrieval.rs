@@ -7,6 +7,7 @@ use chrono::{DateTime, Utc};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::index::tail::{Shelf, Tail};
+use super::knn;
 use super::sqlite::codec::{self, COLUMNS};
 use super::sqlite::{control, from_sqlite};
 use crate::memory::Memory;
@@ -101,14 +102,18 @@ pub(super) fn retrieve(
             hidden = true;
         }
     }
-    pool.sort_by(|(_, score, memory), (_, other_score, other)| {
-        other_score
-            .total_cmp(score)
-            .then(other.created_at.cmp(&memory.created_at))
-            .then_with(|| memory.id.cmp(&other.id))
+    let cosines = knn::cosines(connection, shelf, plan.vector.as_ref())?;
+    let near = cosines.iter().filter_map(|(slot, cosine)| {
+        let memory = shelf.memory(*slot)?;
+        let found = *cosine > 0.0 && admits(scope, &plan.filters, memory, now);
+        found.then_some((*slot, *cosine, &**memory))
     });
-    pool.truncate(plan.pool);
-    let mut slots: Vec<u32> = pool.iter().map(|(slot, _, _)| *slot).collect();
+    let mut slots = best(pool, plan.pool);
+    for slot in best(near.collect(), plan.pool) {
+        if !slots.contains(&slot) {
+            slots.push(slot);
+        }
+    }
     let retrieved = slots.len();
     if plan.neighbours {
         slots.extend(neighbours(shelf, &slots, |memory| {
@@ -124,6 +129,7 @@ pub(super) fn retrieve(
             Some(Candidate {
                 memory: shelf.memory(*slot)?.clone(),
                 frequencies,
+                cosine: cosines.get(slot).copied(),
                 retrieved: index < retrieved,
             })
         });
@@ -133,6 +139,18 @@ pub(super) fn retrieve(
         candidates: candidates.collect(),
         hidden,
     })
+}
+
+/// The `limit` best slots: best score first, then the newer, then by id.
+fn best(mut scored: Vec<(u32, f64, &Memory)>, limit: usize) -> Vec<u32> {
+    scored.sort_by(|(_, score, memory), (_, other_score, other)| {
+        other_score
+            .total_cmp(score)
+            .then(other.created_at.cmp(&memory.created_at))
+            .then_with(|| memory.id.cmp(&other.id))
+    });
+    scored.truncate(limit);
+    scored.into_iter().map(|(slot, _, _)| slot).collect()
 }
 
 /// The turns around each slot that are not among the slots themselves, in a stable order.

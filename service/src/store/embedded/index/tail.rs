@@ -103,6 +103,12 @@ impl Shelf {
         self.slots[slot as usize].as_ref().map(|(_, memory)| memory)
     }
 
+    /// The living slots with the numbers of their rows.
+    pub(crate) fn living(&self) -> impl Iterator<Item = (u32, i64)> {
+        let slots = self.slots.iter().enumerate();
+        slots.filter_map(|(slot, held)| Some((slot as u32, held.as_ref()?.0)))
+    }
+
     /// Every memory that holds a term of the plan, with its BM25 score.
     pub(crate) fn score(&self, plan: &Plan, statistics: &Statistics) -> Vec<(u32, f64)> {
         let scorer = Scorer::new(plan, statistics);

@@ -10,6 +10,7 @@ pub(super) mod lists;
 pub(super) mod memories;
 mod migrations;
 pub(super) mod signals;
+pub(super) mod vectors;
 
 use std::path::Path;
 use std::time::Duration;
