@@ -1,8 +1,8 @@
 //! What can go wrong in Keepsake, without a word of HTTP: statuses are given in `http/problem.rs`.
 
-use crate::memory::MemoryId;
 use crate::embedding::EmbedError;
 use crate::meaning::NotReady;
+use crate::memory::MemoryId;
 use crate::store::StoreError;
 
 /// A wrong value of a request.

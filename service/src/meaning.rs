@@ -35,7 +35,10 @@ pub enum State {
     #[default]
     Unknown,
     /// Memories are getting vectors of this model; until all have one, words alone find.
-    Switching { with: u64, without: u64 },
+    Switching {
+        with: u64,
+        without: u64,
+    },
     Ready,
     /// The embedder gives nothing; why.
     Failing(String),
@@ -182,10 +185,18 @@ impl Meaning {
         let name = self.embedder.name();
         match (&before, &state) {
             (State::Switching { .. }, State::Ready) => {
-                tracing::info!(embedder = name, "every memory has its vector: meaning counts from now on");
+                tracing::info!(
+                    embedder = name,
+                    "every memory has its vector: meaning counts from now on"
+                );
             }
             (State::Unknown | State::Failing(_), State::Switching { with, without }) => {
-                tracing::info!(embedder = name, with, without, "memories are getting their vectors; words alone find until all have one");
+                tracing::info!(
+                    embedder = name,
+                    with,
+                    without,
+                    "memories are getting their vectors; words alone find until all have one"
+                );
             }
             _ => {}
         }
@@ -210,8 +221,12 @@ impl Meaning {
         self.settled(store).await?;
         let (mut done, mut after) = (Backfilled::default(), None);
         loop {
-            let missing = store.without_vector(&model.id, after.as_ref(), STEP).await?;
-            let Some((last, _)) = missing.last() else { break };
+            let missing = store
+                .without_vector(&model.id, after.as_ref(), STEP)
+                .await?;
+            let Some((last, _)) = missing.last() else {
+                break;
+            };
             after = Some(last.clone());
             done.examined += missing.len() as u64;
             done.changed += self.step(store, &model, missing).await? as u64;
@@ -291,7 +306,9 @@ impl Meaning {
                     RETRY
                 }
             };
-            let woken = tokio::time::timeout(wait, self.wake.notified()).await.is_ok();
+            let woken = tokio::time::timeout(wait, self.wake.notified())
+                .await
+                .is_ok();
             if woken && failed {
                 tokio::time::sleep(RETRY).await;
             }

@@ -49,7 +49,13 @@ fn a_service_that_is_named_gives_meaning() {
     assert_eq!(found["mode"], "hybrid");
     assert_eq!(found["results"][0]["content"], "the car is in the garage");
     assert_eq!(found["results"][0]["found_by"][0]["kind"], "vector");
-    assert!(service.seen().keys.iter().all(|key| key == "Bearer secret-key"));
+    assert!(
+        service
+            .seen()
+            .keys
+            .iter()
+            .all(|key| key == "Bearer secret-key")
+    );
 }
 
 #[test]
@@ -97,7 +103,10 @@ fn a_useless_answer_costs_the_meaning_and_is_named() {
         assert_eq!(found["mode"], "lexical", "{manner:?}");
         assert_eq!(list(&found["results"]).len(), 1, "{manner:?}");
         assert!(
-            found["degraded"][0].as_str().unwrap().starts_with("lexical only"),
+            found["degraded"][0]
+                .as_str()
+                .unwrap()
+                .starts_with("lexical only"),
             "{manner:?} {found:#}"
         );
         let ready = wait_until(&server, "failing");
@@ -120,7 +129,10 @@ fn a_vector_of_another_size_is_refused_and_words_go_on() {
     assert_eq!(found["mode"], "lexical");
     assert_eq!(found["results"][0]["content"], "the car is in the garage");
     let degraded = found["degraded"][0].as_str().unwrap();
-    assert!(degraded.contains("100 numbers instead of 256"), "{degraded}");
+    assert!(
+        degraded.contains("100 numbers instead of 256"),
+        "{degraded}"
+    );
 }
 
 #[test]
@@ -144,7 +156,10 @@ fn a_write_does_not_wait_for_a_slow_embedder_and_its_vector_follows() {
     let since = Instant::now();
     server.add_all(&["the car is in the garage", "tomatoes ripen in August"]);
     let found = server.search(json!({"query": "garage"}));
-    assert!(since.elapsed() < Duration::from_secs(20), "the second write did not wait again");
+    assert!(
+        since.elapsed() < Duration::from_secs(20),
+        "the second write did not wait again"
+    );
     assert_eq!(found["results"][0]["content"], "the car is in the garage");
     assert_eq!(missing(&server), 2);
     service.become_(Manner::Good);
@@ -172,18 +187,26 @@ fn another_model_of_the_same_size_is_never_compared_with_the_old_one() {
     let service = VectorService::start(Manner::Good);
     let server = served_by(&service);
     wait_until(&server, "ready");
-    let contents: Vec<String> = (0..50).map(|number| format!("the car number {number}")).collect();
+    let contents: Vec<String> = (0..50)
+        .map(|number| format!("the car number {number}"))
+        .collect();
     server.add_all(&contents.iter().map(String::as_str).collect::<Vec<_>>());
     assert_eq!(missing(&server), 0);
     service.become_(Manner::Refuses);
     let (old, new) = (service.choice("words"), service.choice("other"));
     let server = server.restart_with(|settings| settings.embedder = new);
     let found = server.search(json!({"query": "car number 7"}));
-    assert_eq!((&found["mode"], found["results"][0]["content"].as_str()), (&json!("lexical"), Some("the car number 7")));
+    assert_eq!(
+        (&found["mode"], found["results"][0]["content"].as_str()),
+        (&json!("lexical"), Some("the car number 7"))
+    );
     service.become_(Manner::Good);
     wait_until(&server, "ready");
     assert_eq!(missing(&server), 0);
-    assert_eq!(server.search(json!({"query": "automobile"}))["mode"], "hybrid");
+    assert_eq!(
+        server.search(json!({"query": "automobile"}))["mode"],
+        "hybrid"
+    );
     service.seen();
     let server = server.restart_with(|settings| settings.embedder = old);
     wait_until(&server, "ready");
@@ -235,6 +258,10 @@ fn reindex_tells_what_it_did() {
     let server = server.restart_with(|_| {});
     let done = server.cli(&["reindex"]);
     assert_eq!(done.code, 0, "{}", done.stderr);
-    assert!(done.stdout.contains("2 have one and 0 have none"), "{}", done.stdout);
+    assert!(
+        done.stdout.contains("2 have one and 0 have none"),
+        "{}",
+        done.stdout
+    );
     assert_eq!(missing(&server), 0);
 }

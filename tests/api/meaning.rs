@@ -51,7 +51,10 @@ fn modes_say_what_counts() {
     server.add_all(&["The lorry broke down on the motorway"]);
     let query = "truck breakdown on the highway";
     let words = server.search(json!({"query": query, "mode": "lexical"}));
-    assert_eq!((list(&words["results"]).len(), &words["mode"]), (0, &json!("lexical")));
+    assert_eq!(
+        (list(&words["results"]).len(), &words["mode"]),
+        (0, &json!("lexical"))
+    );
     for mode in ["vector", "hybrid", "auto"] {
         let found = server.search(json!({"query": query, "mode": mode}));
         let first = &found["results"][0];
@@ -73,7 +76,8 @@ fn what_the_model_knows_nothing_of_is_searched_by_words() {
         assert_eq!(found["results"][0]["content"], first);
         assert_eq!(found["mode"], "lexical", "{query} has no vector");
     }
-    let unrelated = server.search(json!({"query": "winter tyres", "mode": "vector", "min_score": 0}));
+    let unrelated =
+        server.search(json!({"query": "winter tyres", "mode": "vector", "min_score": 0}));
     let contents: Vec<&Value> = list(&unrelated["results"])
         .iter()
         .map(|hit| &hit["content"])
@@ -94,7 +98,11 @@ fn an_edited_memory_means_what_it_says_now() {
     let found = server.search(json!({"query": "nut allergy", "mode": "vector"}));
     assert_eq!(found["results"][0]["id"], id.as_str());
     let former = server.search(json!({"query": "truck breakdown", "mode": "vector"}));
-    assert!(list(&former["results"]).iter().all(|hit| hit["id"] != id.as_str()));
+    assert!(
+        list(&former["results"])
+            .iter()
+            .all(|hit| hit["id"] != id.as_str())
+    );
 }
 
 #[test]
@@ -115,7 +123,10 @@ fn the_score_is_still_the_product_of_its_factors() {
     let found = server.search(json!({"query": "frost and seedlings", "min_score": 0}));
     for hit in list(&found["results"]) {
         let factors = hit["factors"].as_object().unwrap();
-        let product: f64 = factors.values().map(|factor| factor.as_f64().unwrap()).product();
+        let product: f64 = factors
+            .values()
+            .map(|factor| factor.as_f64().unwrap())
+            .product();
         assert!((product - hit["score"].as_f64().unwrap()).abs() < 1e-9);
         assert!((0.0..=1.0).contains(&factors["similarity"].as_f64().unwrap()));
     }

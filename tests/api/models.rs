@@ -21,8 +21,7 @@ const TOKENIZER: &str = r#"{"version": "1.0", "added_tokens": [], "normalizer": 
 /// Rows for unknown, car, automobile, garage, tomato; a car is an automobile.
 fn tables() -> Vec<u8> {
     let rows = [0.0_f32, 0.0, 1.0, 0.1, 1.0, 0.0, 0.5, 0.1, -0.1, 1.0];
-    let header =
-        r#"{"embeddings":{"dtype":"F32","shape":[5,2],"data_offsets":[0,40]}}"#;
+    let header = r#"{"embeddings":{"dtype":"F32","shape":[5,2],"data_offsets":[0,40]}}"#;
     let length = header.len() as u64;
     [
         &length.to_le_bytes()[..],
@@ -32,7 +31,9 @@ fn tables() -> Vec<u8> {
     .concat()
 }
 
-async fn file(Path((owner, name, file)): Path<(String, String, String)>) -> Result<Vec<u8>, StatusCode> {
+async fn file(
+    Path((owner, name, file)): Path<(String, String, String)>,
+) -> Result<Vec<u8>, StatusCode> {
     match (format!("{owner}/{name}") == NAME, file.as_str()) {
         (true, "config.json") => Ok(br#"{"normalize": true}"#.to_vec()),
         (true, "tokenizer.json") => Ok(TOKENIZER.as_bytes().to_vec()),
@@ -64,7 +65,11 @@ fn a_model_is_fetched_once_and_used_without_the_hub() {
     let folder = tempfile::tempdir().unwrap();
     let output = download(folder.path(), NAME);
     let told = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     assert!(told.contains("2 dimensions"), "{told}");
     let server = TestServer::start_in(folder, |settings| {
         settings.embedder = Choice::Model2Vec(NAME.to_owned());
@@ -80,6 +85,14 @@ fn what_the_hub_does_not_have_is_an_error_and_leaves_no_model() {
     let output = download(folder.path(), "someone/else");
     assert!(!output.status.success());
     let told = String::from_utf8_lossy(&output.stderr);
-    assert!(told.contains("has no `config.json` of `someone/else`"), "{told}");
-    assert!(!folder.path().join("models/someone/else/config.json").exists());
+    assert!(
+        told.contains("has no `config.json` of `someone/else`"),
+        "{told}"
+    );
+    assert!(
+        !folder
+            .path()
+            .join("models/someone/else/config.json")
+            .exists()
+    );
 }

@@ -1,4 +1,4 @@
-//! A real HTTP service that embeds as OpenAI's does, well-behaved or not.
+//! A real HTTP service that embeds as that of `OpenAI` does, well-behaved or not.
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
@@ -130,7 +130,9 @@ async fn embed(
         let mut seen = inner.seen.lock().unwrap();
         seen.batches.push(texts.len());
         seen.texts.extend(texts.clone());
-        let key = headers.get("authorization").map(|key| key.to_str().unwrap());
+        let key = headers
+            .get("authorization")
+            .map(|key| key.to_str().unwrap());
         seen.keys.extend(key.map(str::to_owned));
     }
     let manner = *inner.manner.lock().unwrap();

@@ -124,7 +124,6 @@ impl Eval {
     }
 
     pub(super) async fn run(self, printer: &Printer) -> anyhow::Result<()> {
-        if self.sets == ["DUMP"] { crate::evaluation::dump::dump().await; return Ok(()); }
         let mut sets = load_all(&self.folder)?;
         if let Some(unknown) = self
             .sets
@@ -241,7 +240,14 @@ fn rows(set: &str, mode: Mode, factors: &str, outcome: &Outcome) -> Vec<Value> {
 
 fn row_of_all(set: &str, mode: Mode, factors: &str, outcome: &Outcome) -> Value {
     let runs: Vec<&QueryRun> = outcome.runs.iter().collect();
-    row(set, "all", mode, factors, &runs, Some(outcome.context_chars))
+    row(
+        set,
+        "all",
+        mode,
+        factors,
+        &runs,
+        Some(outcome.context_chars),
+    )
 }
 
 fn row(

@@ -141,7 +141,10 @@ mod tests {
         let example = include_str!("../../../config.example.json");
         for key in raw::KEYS {
             let name = key.rsplit('.').next().unwrap();
-            assert!(example.contains(&format!("\"{name}\":")), "{key} is missing");
+            assert!(
+                example.contains(&format!("\"{name}\":")),
+                "{key} is missing"
+            );
         }
         let loaded = with_file(example).unwrap();
         assert_eq!(loaded.settings, Settings::default());

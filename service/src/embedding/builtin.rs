@@ -115,6 +115,9 @@ mod tests {
     #[tokio::test]
     async fn unrelated_texts_are_hardly_near() {
         let noise = Builtin.model().await.unwrap().noise;
-        assert!(noise.mean.abs() < 0.1 && noise.deviation < 0.15, "{noise:?}");
+        assert!(
+            noise.mean.abs() < 0.1 && noise.deviation < 0.15,
+            "{noise:?}"
+        );
     }
 }

@@ -39,7 +39,12 @@ pub struct Wish {
 /// What a known service is like: address, model, most texts of a request, most characters of a text.
 type Known = (&'static str, &'static str, usize, usize);
 
-const OPENAI: Known = ("https://api.openai.com/v1", "text-embedding-3-small", 64, 6_000);
+const OPENAI: Known = (
+    "https://api.openai.com/v1",
+    "text-embedding-3-small",
+    64,
+    6_000,
+);
 const DASHSCOPE: Known = (
     "https://dashscope.aliyuncs.com/compatible-mode/v1",
     "text-embedding-v2",
@@ -79,11 +84,19 @@ impl Wish {
             "dashscope" => DASHSCOPE,
             "ollama" => OLLAMA,
             _ if self.base_url.is_empty() => {
-                return Err("auto, builtin, model2vec, openai, dashscope, ollama, none, or any name with `embedder.base_url`");
+                return Err(
+                    "auto, builtin, model2vec, openai, dashscope, ollama, none, or any name with `embedder.base_url`",
+                );
             }
             _ => ("", "", OPENAI.2, OPENAI.3),
         };
-        let or = |text: String, default: &str| if text.is_empty() { default.to_owned() } else { text };
+        let or = |text: String, default: &str| {
+            if text.is_empty() {
+                default.to_owned()
+            } else {
+                text
+            }
+        };
         let base_url = or(self.base_url, base_url);
         if !base_url.starts_with("http://") && !base_url.starts_with("https://") {
             return Err("an embedder with an address that begins with http:// or https://");
@@ -134,18 +147,34 @@ mod tests {
 
     #[test]
     fn a_provider_an_address_or_a_model_is_a_reason() {
-        assert_eq!(endpoint(wish("openai", "", "")).model, "text-embedding-3-small");
-        assert_eq!(endpoint(wish("", "", "text-embedding-3-large")).base_url, OPENAI.0);
+        assert_eq!(
+            endpoint(wish("openai", "", "")).model,
+            "text-embedding-3-small"
+        );
+        assert_eq!(
+            endpoint(wish("", "", "text-embedding-3-large")).base_url,
+            OPENAI.0
+        );
         assert_eq!(endpoint(wish("dashscope", "", "")).base_url, DASHSCOPE.0);
         let own = endpoint(wish("auto", "http://10.0.0.1:8080/v1/", "bge-m3"));
-        assert_eq!((own.base_url.as_str(), own.model.as_str()), ("http://10.0.0.1:8080/v1", "bge-m3"));
-        assert_eq!(own.api_key, Secret::default(), "a key of OpenAI goes to nobody else");
+        assert_eq!(
+            (own.base_url.as_str(), own.model.as_str()),
+            ("http://10.0.0.1:8080/v1", "bge-m3")
+        );
+        assert_eq!(
+            own.api_key,
+            Secret::default(),
+            "a key of OpenAI goes to nobody else"
+        );
     }
 
     #[test]
     fn an_unknown_provider_needs_an_address() {
         assert!(wish("acme", "", "").choice().is_err());
-        assert_eq!(endpoint(wish("acme", "https://acme.example/v1", "m")).provider, "acme");
+        assert_eq!(
+            endpoint(wish("acme", "https://acme.example/v1", "m")).provider,
+            "acme"
+        );
         assert!(wish("acme", "acme.example", "m").choice().is_err());
     }
 

@@ -47,7 +47,10 @@ pub async fn download(
             .await
             .with_context(|| format!("`{hub}` cannot be reached"))?;
         if response.status() == reqwest::StatusCode::NOT_FOUND && file != "config.json" {
-            response = client.get(format!("{base}/{SUBFOLDER}{file}")).send().await?;
+            response = client
+                .get(format!("{base}/{SUBFOLDER}{file}"))
+                .send()
+                .await?;
         }
         if !response.status().is_success() {
             bail!("`{hub}` has no `{file}` of `{name}`: {}", response.status());
@@ -75,9 +78,9 @@ fn is_name(name: &str) -> bool {
     let parts: Vec<&str> = name.split('/').collect();
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     parts.len() <= 2
-        && parts
-            .iter()
-            .all(|part| part.starts_with(|c: char| c.is_ascii_alphanumeric()) && part.chars().all(allowed))
+        && parts.iter().all(|part| {
+            part.starts_with(|c: char| c.is_ascii_alphanumeric()) && part.chars().all(allowed)
+        })
 }
 
 #[cfg(test)]

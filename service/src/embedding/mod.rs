@@ -19,7 +19,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 use crate::memory::ModelId;
-use crate::ranking::noise::Noise;
+use crate::ranking::noise::{Hearing, Noise};
 pub use choice::Choice;
 
 /// What embeds texts. Vectors come in the order of the texts; a text of which the model makes nothing
@@ -50,6 +50,33 @@ pub trait Embedder: Send + Sync {
 pub struct Model {
     pub id: ModelId,
     pub noise: Noise,
+    /// Vectors, of unit length, of what people say in passing.
+    pub small_talk: Arc<[Vec<f32>]>,
+}
+
+impl Model {
+    /// A model that made `probes` of [`noise::probes`].
+    pub fn new(name: &str, dimension: usize, probes: Vec<Vec<f32>>) -> Model {
+        let id = ModelId::new(name, dimension);
+        let (unrelated, small_talk) = probes.split_at(noise::UNRELATED.len().min(probes.len()));
+        Model {
+            noise: noise::measure(unrelated),
+            small_talk: small_talk
+                .iter()
+                .filter_map(|vector| id.unit(vector.clone()))
+                .collect(),
+            id,
+        }
+    }
+
+    /// How a query sounds, by its vector of unit length.
+    pub fn hearing(&self, query: &[f32]) -> Hearing {
+        let cosine = |said: &Vec<f32>| -> f32 { said.iter().zip(query).map(|(x, y)| x * y).sum() };
+        Hearing {
+            noise: self.noise,
+            small_talk: f64::from(self.small_talk.iter().map(cosine).fold(0.0, f32::max)),
+        }
+    }
 }
 
 /// Why there are no vectors.

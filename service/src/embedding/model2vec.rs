@@ -9,9 +9,7 @@ use model2vec_rs::model::StaticModel;
 use sha2::{Digest, Sha256};
 use tokio::sync::OnceCell;
 
-use super::noise::{self, UNRELATED};
-use super::{EmbedError, Embedder, Model};
-use crate::memory::ModelId;
+use super::{EmbedError, Embedder, Model, noise};
 
 /// Files of a model, wherever it lies.
 pub const FILES: [&str; 3] = ["config.json", "tokenizer.json", "model.safetensors"];
@@ -35,14 +33,9 @@ impl Static {
     ) -> Result<Static, String> {
         let tables = StaticModel::from_bytes(tokenizer, tables, config, None)
             .map_err(|error| format!("{error:#}"))?;
-        let unrelated: Vec<Vec<f32>> = UNRELATED
-            .iter()
-            .map(|text| tables.encode_single(text))
-            .collect();
-        let model = Model {
-            id: ModelId::new(name, tables.dim()),
-            noise: noise::measure(&unrelated),
-        };
+        let probes = noise::probes();
+        let probed = probes.iter().map(|text| tables.encode_single(text));
+        let model = Model::new(name, tables.dim(), probed.collect());
         Ok(Static { tables, model })
     }
 
@@ -113,7 +106,10 @@ fn load(name: &str, places: &[PathBuf]) -> Result<Arc<Static>, EmbedError> {
         .chain_update(&tokenizer)
         .chain_update(&tables)
         .finalize();
-    let identity = format!("model2vec/{}/1", data_encoding::HEXLOWER.encode(&digest[..8]));
+    let identity = format!(
+        "model2vec/{}/1",
+        data_encoding::HEXLOWER.encode(&digest[..8])
+    );
     Static::from_bytes(&identity, &tokenizer, &tables, &config)
         .map(Arc::new)
         .map_err(|error| EmbedError::Load(format!("`{name}`: {error}")))
@@ -220,6 +216,11 @@ mod tests {
     async fn a_folder_without_a_model_says_how_to_get_one() {
         let folder = tempfile::tempdir().unwrap();
         let error = Folder::new("owner/name", folder.path()).model().await;
-        assert!(error.unwrap_err().to_string().contains("keepsake model download owner/name"));
+        assert!(
+            error
+                .unwrap_err()
+                .to_string()
+                .contains("keepsake model download owner/name")
+        );
     }
 }

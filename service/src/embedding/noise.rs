@@ -39,6 +39,18 @@ pub const UNRELATED: [&str; 32] = [
     "我们的狗怕打雷",
 ];
 
+/// What people say to an assistant in passing, in both languages: nothing to remember by.
+const SMALL_TALK: &str = include_str!("data/small_talk.txt");
+
+/// All texts by which a model is known: the unrelated ones, then small talk.
+pub fn probes() -> Vec<String> {
+    UNRELATED
+        .into_iter()
+        .chain(SMALL_TALK.lines())
+        .map(str::to_owned)
+        .collect()
+}
+
 /// Least deviation that is believed.
 const LEAST_DEVIATION: f64 = 0.01;
 

@@ -1,4 +1,4 @@
-//! An embedding service with OpenAI's interface: `POST {base_url}/embeddings`.
+//! An embedding service with the interface of `OpenAI`: `POST {base_url}/embeddings`.
 //!
 //! Nothing an answer holds is believed: number, order, dimension and values of its vectors are
 //! checked. What may pass is asked again, after a while that the service names or that grows.
@@ -11,9 +11,7 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use tokio::sync::{OnceCell, Semaphore};
 
-use super::noise::{self, UNRELATED};
-use super::{EmbedError, Embedder, Model};
-use crate::memory::ModelId;
+use super::{EmbedError, Embedder, Model, noise};
 
 /// How long one request may take.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -150,7 +148,11 @@ impl Remote {
         let body = self.body(response).await?;
         if !status.is_success() {
             let passes = status.is_server_error() || matches!(status.as_u16(), 408 | 425 | 429);
-            let hope = if passes { Hope::After(wish) } else { Hope::None };
+            let hope = if passes {
+                Hope::After(wish)
+            } else {
+                Hope::None
+            };
             let message = String::from_utf8_lossy(&body).chars().take(TOLD).collect();
             let status = status.as_u16();
             return Err((EmbedError::Rejected { status, message }, hope));
@@ -180,7 +182,10 @@ impl Remote {
             (EmbedError::Timeout(TIMEOUT), hope)
         } else {
             let url = self.endpoint.base_url.clone();
-            (EmbedError::Unreachable(url, Box::new(error.without_url())), hope)
+            (
+                EmbedError::Unreachable(url, Box::new(error.without_url())),
+                hope,
+            )
         }
     }
 
@@ -215,7 +220,9 @@ impl Remote {
             *slot = values;
         }
         if vectors.iter().any(Vec::is_empty) {
-            return Err(EmbedError::Malformed("two vectors have one index".to_owned()));
+            return Err(EmbedError::Malformed(
+                "two vectors have one index".to_owned(),
+            ));
         }
         Ok(vectors)
     }
@@ -243,21 +250,27 @@ enum Hope {
 /// Seconds that the service asks us to wait.
 fn retry_after(response: &reqwest::Response) -> Option<Duration> {
     let header = response.headers().get("retry-after")?;
-    header.to_str().ok()?.trim().parse().ok().map(Duration::from_secs)
+    header
+        .to_str()
+        .ok()?
+        .trim()
+        .parse()
+        .ok()
+        .map(Duration::from_secs)
 }
 
 #[async_trait]
 impl Embedder for Remote {
     async fn model(&self) -> Result<Model, EmbedError> {
         let ask = || async {
-            let vectors = self.ask(&UNRELATED.map(str::to_owned)).await?;
+            let vectors = self.ask(&noise::probes()).await?;
             let dimension = vectors.first().map_or(0, Vec::len);
             let endpoint = &self.endpoint;
-            let name = format!("{} {} {}/1", endpoint.base_url, endpoint.model, endpoint.chars);
-            Ok(Model {
-                id: ModelId::new(&name, dimension),
-                noise: noise::measure(&vectors),
-            })
+            let name = format!(
+                "{} {} {}/1",
+                endpoint.base_url, endpoint.model, endpoint.chars
+            );
+            Ok(Model::new(&name, dimension, vectors))
         };
         self.model.get_or_try_init(ask).await.cloned()
     }

@@ -228,4 +228,3 @@ pub fn write_run(file: &Path, runs: &[QueryRun]) -> anyhow::Result<()> {
         .collect();
     std::fs::write(file, lines).with_context(|| format!("cannot write `{}`", file.display()))
 }
-pub mod dump;

@@ -29,10 +29,10 @@ pub(super) async fn healthz() -> Json<Value> {
 pub(super) async fn readyz(Shared(app): Shared<App>) -> Response {
     let (embedder, mut reasons) = embedder(&app);
     match app.store.check().await {
-        Ok(()) => Json(
-            json!({"ready": true, "store": "ok", "embedder": embedder, "reasons": reasons}),
-        )
-        .into_response(),
+        Ok(()) => {
+            Json(json!({"ready": true, "store": "ok", "embedder": embedder, "reasons": reasons}))
+                .into_response()
+        }
         Err(error) => {
             reasons.push(format!("store: {error}"));
             (
@@ -56,7 +56,9 @@ fn embedder(app: &App) -> (Value, Vec<String>) {
         State::Ready => (json!({"name": name, "state": "ready"}), Vec::new()),
         State::Switching { with, without } => (
             json!({"name": name, "state": "switching", "with": with, "without": without}),
-            vec![format!("embedder: lexical only until {without} more memories have a vector")],
+            vec![format!(
+                "embedder: lexical only until {without} more memories have a vector"
+            )],
         ),
         State::Failing(why) => (
             json!({"name": name, "state": "failing"}),

@@ -178,15 +178,17 @@ impl From<Error> for Problem {
                 detail,
             ),
             Error::Store(error) | Error::Meaning(NotReady::Store(error)) => Problem::from(error),
-            Error::Meaning(NotReady::Switching { .. } | NotReady::Embed(_)) | Error::Embed(_) => Problem {
-                retry_after: Some(RETRY_AFTER_SECONDS),
-                ..Problem::new(
-                    StatusCode::SERVICE_UNAVAILABLE,
-                    "embedder-unavailable",
-                    "Meaning cannot be searched now",
-                    detail,
-                )
-            },
+            Error::Meaning(NotReady::Switching { .. } | NotReady::Embed(_)) | Error::Embed(_) => {
+                Problem {
+                    retry_after: Some(RETRY_AFTER_SECONDS),
+                    ..Problem::new(
+                        StatusCode::SERVICE_UNAVAILABLE,
+                        "embedder-unavailable",
+                        "Meaning cannot be searched now",
+                        detail,
+                    )
+                }
+            }
             Error::Random(_) => logged(&error, Problem::internal()),
         }
     }

@@ -8,9 +8,9 @@ use crate::query::{Candidate, Plan, QueryTerm, Retrieved, Via};
 
 use super::Scored;
 use super::bm25::Scorer;
-use super::evidence::Judge;
+use super::evidence::{self, Judge};
 use super::explanation::{Found, FoundKind};
-use super::noise::Noise;
+use super::noise::Hearing;
 
 /// Part of its score that a memory lends to the turns just before and after it, and to the second
 /// ones. Measured on locomo-en and the two memorybank sets.
@@ -19,55 +19,62 @@ const NEIGHBOUR: [f64; 2] = [0.3, 0.15];
 /// How many turns before and after a memory of a conversation are its neighbours.
 pub const NEIGHBOUR_REACH: i64 = NEIGHBOUR.len() as i64;
 
-/// Deviations above the noise from which a cosine is a reason to be found.
-const HEARD: f64 = 2.0;
-
 /// Part of the similarity that words decide when meaning counts, too; more when the query names a
 /// day, of which a vector knows nothing. What was tried is in ARCHITECTURE.md.
 const WORDS: f64 = 0.6;
-const WORDS_AND_DATE: f64 = 0.85;
+const WORDS_AND_DATE: f64 = 0.9;
+/// Share of the words' part that must be earned by evidence when meaning counts, too: everyday words
+/// in common say less than being near.
+const DOUBT: f64 = 0.4;
 
 /// A candidate with the two parts of its similarity.
-pub(crate) struct Parts {
-    pub candidate: usize,
+struct Parts {
+    candidate: usize,
     /// BM25 with what neighbours lend.
-    pub lexical: f64,
+    lexical: f64,
     /// Cosine, at least 0.0, with what neighbours lend.
-    pub near: f64,
+    near: f64,
     /// What its words prove, and those of its neighbours.
-    pub proven: f64,
-    pub found_by: BTreeSet<Found>,
+    proven: f64,
+    found_by: BTreeSet<Found>,
 }
 
-/// Scores every candidate that matches, stands beside one that does, or means something alike. `noise`
-/// is that of the plan's model.
-pub fn similarities(plan: &Plan, retrieved: &Retrieved, noise: Option<&Noise>) -> Vec<Scored> {
-    let parts = parts(plan, retrieved, noise);
+/// Scores every candidate that matches, stands beside one that does, or means something alike.
+/// `hearing` is that of the plan's model.
+pub fn similarities(plan: &Plan, retrieved: &Retrieved, hearing: Option<&Hearing>) -> Vec<Scored> {
+    let parts = parts(plan, retrieved, hearing);
     let best = |part: fn(&Parts) -> f64| parts.iter().map(part).fold(f64::MIN_POSITIVE, f64::max);
     let (best_lexical, best_near) = (best(|part| part.lexical), best(|part| part.near));
     let nearest = retrieved.candidates.iter().map(cosine).fold(0.0, f64::max);
-    let words = words(plan);
-    let scored = |part: Parts| Scored {
-        memory: retrieved.candidates[part.candidate].memory.clone(),
-        // What neighbours lend changes the order, not the scale: the best keeps the best cosine.
-        similarity: words * part.lexical / best_lexical
-            + (1.0 - words) * part.near / best_near * nearest,
-        evidence: part.proven,
-        found_by: part.found_by.into_iter().collect(),
+    let (words, doubt) = words(plan);
+    let scored = |part: Parts| {
+        let candidate = &retrieved.candidates[part.candidate];
+        let trusted = 1.0 - doubt * (1.0 - part.proven.min(1.0));
+        let heard = hearing.map_or(0.0, |hearing| {
+            evidence::of_meaning(plan, hearing, cosine(candidate))
+        });
+        Scored {
+            memory: candidate.memory.clone(),
+            // What neighbours lend changes the order, not the scale: the best keeps the best cosine.
+            similarity: words * trusted * part.lexical / best_lexical
+                + (1.0 - words) * part.near / best_near * nearest,
+            evidence: part.proven.max(heard),
+            found_by: part.found_by.into_iter().collect(),
+        }
     };
     parts.into_iter().map(scored).collect()
 }
 
-/// The part of the similarity that words decide.
-fn words(plan: &Plan) -> f64 {
+/// The part of the similarity that words decide, and the share of it that must be earned by evidence.
+fn words(plan: &Plan) -> (f64, f64) {
     if plan.vector.is_none() {
-        1.0
+        (1.0, 0.0)
     } else if plan.terms.is_empty() {
-        0.0
+        (0.0, 0.0)
     } else if plan.terms.iter().any(|term| term.term.is_date()) {
-        WORDS_AND_DATE
+        (WORDS_AND_DATE, 0.0)
     } else {
-        WORDS
+        (WORDS, DOUBT)
     }
 }
 
@@ -76,7 +83,7 @@ fn cosine(candidate: &Candidate) -> f64 {
     candidate.cosine.unwrap_or(0.0).clamp(0.0, 1.0)
 }
 
-pub(crate) fn parts(plan: &Plan, retrieved: &Retrieved, noise: Option<&Noise>) -> Vec<Parts> {
+fn parts(plan: &Plan, retrieved: &Retrieved, hearing: Option<&Hearing>) -> Vec<Parts> {
     let scorer = Scorer::new(plan, &retrieved.statistics);
     let judge = Judge::new(plan, &retrieved.statistics);
     let candidates = &retrieved.candidates;
@@ -116,7 +123,7 @@ pub(crate) fn parts(plan: &Plan, retrieved: &Retrieved, noise: Option<&Noise>) -
         for (lender, share) in lenders(&near_turns, &candidate.memory) {
             part.near += share * near[lender];
         }
-        if noise.is_some_and(|noise| noise.above(near[index]) > HEARD) {
+        if hearing.is_some_and(|hearing| hearing.hears(near[index])) {
             part.found_by.insert(Found {
                 kind: FoundKind::Vector,
                 detail: format!("cosine {:.2}", near[index]),

@@ -4,7 +4,7 @@ use crate::app::App;
 use crate::error::Error;
 use crate::meaning::NotReady;
 use crate::query::{Plan, VectorQuery};
-use crate::ranking::noise::Noise;
+use crate::ranking::noise::Hearing;
 
 use super::{Mode, Request};
 
@@ -15,7 +15,7 @@ pub struct QueryMeaning {
     pub mode: Mode,
     /// Absent when words alone count.
     pub vector: Option<VectorQuery>,
-    pub noise: Option<Noise>,
+    pub hearing: Option<Hearing>,
     /// Why meaning does not count although it should.
     pub degraded: Vec<String>,
 }
@@ -29,10 +29,14 @@ pub async fn of_query(app: &App, request: &Request) -> Result<QueryMeaning, Erro
     let words_alone = |degraded| QueryMeaning {
         mode: Mode::Lexical,
         vector: None,
-        noise: None,
+        hearing: None,
         degraded,
     };
-    let Some(meaning) = app.meaning.as_ref().filter(|_| request.mode != Mode::Lexical) else {
+    let Some(meaning) = app
+        .meaning
+        .as_ref()
+        .filter(|_| request.mode != Mode::Lexical)
+    else {
         return match request.mode {
             Mode::Auto | Mode::Lexical => Ok(words_alone(Vec::new())),
             Mode::Vector | Mode::Hybrid => Err(Error::invalid(
@@ -45,7 +49,7 @@ pub async fn of_query(app: &App, request: &Request) -> Result<QueryMeaning, Erro
     match meaning.query(&*app.store, &request.query).await {
         Ok(Some(query)) => Ok(QueryMeaning {
             mode: if alone { Mode::Vector } else { Mode::Hybrid },
-            noise: Some(query.model.noise),
+            hearing: Some(query.model.hearing(&query.values)),
             vector: Some(VectorQuery {
                 model: query.model.id,
                 values: query.values.into(),

@@ -177,7 +177,7 @@ async fn find(
     if retrieved.lock.is_some() {
         return Ok(skip(Skipped::WorkflowLock));
     }
-    let scored = fusion::similarities(&plan, &retrieved, meaning.noise.as_ref());
+    let scored = fusion::similarities(&plan, &retrieved, meaning.hearing.as_ref());
     let ranked = rank(scored, &signals, &app.weights(), now);
     let (passed, below): (Vec<Hit>, Vec<Hit>) =
         ranked.into_iter().partition(|hit| match request.min_score {

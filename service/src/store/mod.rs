@@ -328,4 +328,7 @@ pub trait Store:
 {
 }
 
-impl<S: MemoryStore + Retriever + SignalStore + ControlStore + ScanStore + VectorStore> Store for S {}
+impl<S: MemoryStore + Retriever + SignalStore + ControlStore + ScanStore + VectorStore> Store
+    for S
+{
+}

@@ -144,7 +144,10 @@ pub(crate) async fn a_consumed_memory_told_again_comes_out_of_the_trash_still_co
     let mut source = exported("source0000000000", "likes tea");
     source.fate.consumed_by = Some(id("merged0000000000"));
     source.fate.trashed_at = Some(day(0));
-    store.import(vec![put_back(source.clone(), 1.0)]).await.unwrap();
+    store
+        .import(vec![put_back(source.clone(), 1.0)])
+        .await
+        .unwrap();
     let (memory, _) = reinforced(add_on(store, &owner, 1, told("likes tea")).await);
     assert_eq!(memory.state(day(1)), State::Consumed);
     assert_eq!(memory.fate.trashed_at, None);

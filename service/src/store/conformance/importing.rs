@@ -134,7 +134,10 @@ pub(crate) async fn keywords_gain_attention_once_when_the_memory_is_new(store: &
     memory.mentions = 5;
     for updated in 0..3 {
         memory.updated_at = day(updated);
-        store.import(vec![put_back(memory.clone(), 1.5)]).await.unwrap();
+        store
+            .import(vec![put_back(memory.clone(), 1.5)])
+            .await
+            .unwrap();
         let expected = Topic {
             name: "tea".to_owned(),
             mentions: 1.0,
@@ -194,7 +197,10 @@ pub(crate) async fn an_export_imported_into_a_second_store_is_the_same(
 }
 
 async fn import(store: &dyn Store, memory: &Memory) -> Imported {
-    let outcomes = store.import(vec![put_back(memory.clone(), 1.0)]).await.unwrap();
+    let outcomes = store
+        .import(vec![put_back(memory.clone(), 1.0)])
+        .await
+        .unwrap();
     assert_eq!(outcomes.len(), 1);
     outcomes[0]
 }

@@ -172,7 +172,9 @@ pub(crate) async fn a_list_shows_every_state_but_trashed_or_the_one_asked_for(st
 }
 
 pub(crate) async fn a_scan_has_everything_in_the_order_of_ids(store: &dyn Store) {
-    let imported = one_in_each_state().into_iter().map(|memory| put_back(memory, 0.0));
+    let imported = one_in_each_state()
+        .into_iter()
+        .map(|memory| put_back(memory, 0.0));
     store.import(imported.collect()).await.unwrap();
     for (scope, name) in [
         (agent("alpha"), "B-upper"),

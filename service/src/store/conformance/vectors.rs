@@ -118,15 +118,28 @@ pub(crate) async fn vectors_of_another_model_are_never_compared(store: &dyn Stor
     assert_eq!(find(store, &owner, &east("")).await, Vec::<String>::new());
     let found = cosines(store, &east("sextant looked")).await;
     assert_eq!(found.len(), 2);
-    assert!(found.iter().all(|(_, cosine)| cosine.is_none()), "{found:?}");
+    assert!(
+        found.iter().all(|(_, cosine)| cosine.is_none()),
+        "{found:?}"
+    );
 }
 
 pub(crate) async fn filters_and_scope_admit_before_the_nearest_are_cut(store: &dyn Store) {
     let owner = Scope::owner();
     for number in 0..5 {
         create(store, &owner, towards(0.0, &format!("near {number}"))).await;
-        create(store, &elsewhere(), towards(0.0, &format!("elsewhere {number}"))).await;
-        create(store, &agent("beta"), towards(0.0, &format!("private {number}"))).await;
+        create(
+            store,
+            &elsewhere(),
+            towards(0.0, &format!("elsewhere {number}")),
+        )
+        .await;
+        create(
+            store,
+            &agent("beta"),
+            towards(0.0, &format!("private {number}")),
+        )
+        .await;
     }
     let mut wanted = tagged("far but wanted", &["wanted"]);
     wanted.vector = Some(vector(80.0));
@@ -182,8 +195,8 @@ pub(crate) async fn what_has_no_direction_is_never_stored(store: &dyn Store) {
             values: values.clone(),
         });
         let memory = create(store, &owner, new).await;
-        let put = store.put_vectors(&model(), vec![late(&memory.id, &content, values)]);
-        assert_eq!(put.await.unwrap(), 0);
+        let vectors = vec![late(&memory.id, &content, values)];
+        assert_eq!(store.put_vectors(&model(), vectors).await.unwrap(), 0);
     }
     assert_eq!(find(store, &owner, &east("")).await, Vec::<String>::new());
     assert_eq!(store.vector_counts(&model()).await.unwrap(), (0, 5));
@@ -244,7 +257,10 @@ pub(crate) async fn a_new_content_drops_the_vectors_of_the_old_one(store: &dyn S
         content: Some(("after".to_owned(), analysed("after"))),
         ..Edit::default()
     };
-    store.edit(&owner, &memory.id, content, day(0)).await.unwrap();
+    store
+        .edit(&owner, &memory.id, content, day(0))
+        .await
+        .unwrap();
     assert_eq!(find(store, &owner, &east("")).await, Vec::<String>::new());
     let with_vector = Edit {
         content: Some(("again".to_owned(), analysed("again"))),

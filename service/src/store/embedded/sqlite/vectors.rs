@@ -25,7 +25,10 @@ pub(crate) fn put(
     let Some(values) = unit else {
         return Ok(false);
     };
-    let blob: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+    let blob: Vec<u8> = values
+        .iter()
+        .flat_map(|value| value.to_le_bytes())
+        .collect();
     let mut statement = transaction
         .prepare_cached("INSERT INTO vectors (number, model, vector) VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE SET vector = excluded.vector")
         .map_err(from_sqlite)?;
