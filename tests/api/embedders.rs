@@ -250,18 +250,24 @@ fn without_an_embedder_words_alone_find_and_meaning_is_refused() {
 }
 
 #[test]
-fn reindex_tells_what_it_did() {
-    let server = TestServer::start_in(tempfile::tempdir().unwrap(), |settings| {
-        settings.embedder = Choice::None;
-    });
-    server.add_all(&["the car is in the garage", "tomatoes ripen in August"]);
-    let server = server.restart_with(|_| {});
-    let done = server.cli(&["reindex"]);
-    assert_eq!(done.code, 0, "{}", done.stderr);
-    assert!(
-        done.stdout.contains("2 have one and 0 have none"),
-        "{}",
-        done.stdout
-    );
-    assert_eq!(missing(&server), 0);
+fn reindex_gives_every_memory_its_vector_and_tells_the_counts() {
+    let folder = tempfile::tempdir().unwrap();
+    let keepsake = |embedder: &str, args: &[&str]| {
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_keepsake"))
+            .args(args)
+            .arg("--data-dir")
+            .arg(folder.path())
+            .env("KEEPSAKE_EMBEDDER", embedder)
+            .env("HOME", "/nonexistent")
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    keepsake("none", &["add", "the car is in the garage"]);
+    keepsake("none", &["add", "tomatoes ripen in August"]);
+    let told = keepsake("builtin", &["reindex"]);
+    assert!(told.contains("now 2 have one and 0 have none"), "{told}");
+    let again = keepsake("builtin", &["reindex"]);
+    assert!(again.contains("0 memories had no vector"), "{again}");
 }

@@ -6,6 +6,7 @@
 mod client;
 mod eval;
 mod import;
+mod keeping;
 mod model;
 mod printer;
 mod serve;
@@ -106,9 +107,12 @@ enum Verb {
     /// Write every memory to standard output, one JSON object a line
     #[command(after_help = "Example:\n  keepsake export > backup.ndjson")]
     Export,
-    /// Give vectors to the memories that have none of the current embedding model
-    #[command(after_help = "Example:\n  keepsake reindex --dry-run")]
-    Reindex(verbs::Reindex),
+    /// Copy the store into a new folder, while it is used
+    #[command(after_help = "Example:\n  keepsake backup /mnt/backups/2026-05-01")]
+    Backup(keeping::BackupTo),
+    /// Make the search index anew, and the vectors that are missing
+    #[command(after_help = "Example:\n  keepsake reindex")]
+    Reindex(keeping::Reindex),
     /// Fetch an embedding model
     #[command(
         after_help = "Example:\n  keepsake model download minishlab/potion-multilingual-128M"
@@ -168,11 +172,8 @@ async fn dispatch(
         Verb::Serve(serve) => serve.run(global, environment, printer).await,
         Verb::Eval(eval) => eval.run(printer).await,
         Verb::Model(model) => model.run(global, environment, printer).await,
-        Verb::Reindex(reindex) => {
-            reindex
-                .run(&client(global, environment, None)?, printer)
-                .await
-        }
+        Verb::Backup(backup) => backup.run(global, environment, printer).await,
+        Verb::Reindex(reindex) => reindex.run(global, environment, printer).await,
         Verb::Add(add) => add.run(&client(global, environment, None)?, printer).await,
         Verb::Search(search) => {
             let client = client(global, environment, search.now)?;

@@ -285,31 +285,6 @@ impl Feedback {
     }
 }
 
-#[derive(Debug, Args)]
-pub(super) struct Reindex {
-    /// Only count
-    #[arg(long)]
-    dry_run: bool,
-}
-
-impl Reindex {
-    pub(super) async fn run(self, client: &Client, printer: &Printer) -> anyhow::Result<()> {
-        let fields = object(json!({"dry_run": self.dry_run}));
-        let answer = client
-            .send("POST", "/v1/maintenance/backfill", fields)
-            .await?;
-        printer.answer(&answer, |answer| {
-            format!(
-                "{} without a vector, {} given one; now {} have one and {} have none",
-                answer["examined"],
-                answer["changed"],
-                answer["with_vector"],
-                answer["without_vector"]
-            )
-        })
-    }
-}
-
 /// The text as typed, or all of standard input for `-`.
 fn text_or_input(text: String) -> anyhow::Result<String> {
     if text != "-" {

@@ -10,7 +10,7 @@ pub(crate) mod filtering;
 pub(crate) mod importing;
 pub(crate) mod listing;
 pub(crate) mod retrieving;
-mod samples;
+pub(crate) mod samples;
 pub(crate) mod statistics;
 pub(crate) mod together;
 pub(crate) mod vectors;

@@ -1,34 +1,40 @@
-//! Cosines of a query's vector and all vectors of its model, exactly.
-
-use std::collections::HashMap;
+//! Cosines of a query's vector and all vectors of its model in a namespace, exactly.
 
 use rusqlite::Connection;
 
-use super::index::tail::Shelf;
 use super::sqlite::vectors;
 use crate::query::VectorQuery;
 use crate::store::StoreError;
 
-/// The cosine of each living slot that has a vector of the query's model.
-pub(super) fn cosines(
+/// A memory that has a vector of the query's model.
+pub(super) struct Near {
+    /// Of its row.
+    pub number: i64,
+    pub cosine: f64,
+}
+
+/// All of them, the nearest first; ties: newer, then id.
+pub(super) fn nearest(
     connection: &Connection,
-    shelf: &Shelf,
+    namespace: &str,
     query: Option<&VectorQuery>,
-) -> Result<HashMap<u32, f64>, StoreError> {
-    let mut cosines = HashMap::new();
+) -> Result<Vec<Near>, StoreError> {
+    let mut near = Vec::new();
     let Some(query) = query else {
-        return Ok(cosines);
+        return Ok(near);
     };
-    let slots: HashMap<i64, u32> = shelf.living().map(|(slot, row)| (row, slot)).collect();
-    vectors::each(connection, &query.model, |row, blob| {
+    // Rows come the newest first, then by id, and the sort below is stable.
+    vectors::each(connection, &query.model, namespace, |number, blob| {
         let (values, _) = blob.as_chunks::<4>();
-        if let Some(slot) = slots.get(&row)
-            && values.len() == query.values.len()
-        {
-            cosines.insert(*slot, cosine(values, &query.values));
+        if values.len() == query.values.len() {
+            near.push(Near {
+                number,
+                cosine: cosine(values, &query.values),
+            });
         }
     })?;
-    Ok(cosines)
+    near.sort_by(|one, other| other.cosine.total_cmp(&one.cosine));
+    Ok(near)
 }
 
 /// The scalar product of two vectors of unit length.

@@ -10,6 +10,7 @@ use super::counters::{Counters, entity_key};
 use super::{from_sqlite, vectors};
 use crate::memory::{Edit, Fate, Memory, MemoryId, NewMemory, Place, State, content_hash};
 use crate::scope::Scope;
+use crate::store::embedded::index::schema::differ;
 use crate::store::{Added, Edited, Import, Imported, StoreError};
 
 /// A memory as it is stored, with the number of its row.
@@ -97,14 +98,15 @@ pub(crate) fn add(
         None => Added::Created(create(transaction, counters, scope, new, now)?),
     };
     if let (
-        Some((number, mut older)),
+        Some((number, before)),
         Added::Created(newer) | Added::Reinforced { memory: newer, .. },
     ) = (superseded, &added)
     {
+        let mut older = before.clone();
         older.fate.superseded_by = Some(newer.id.clone());
         older.details.invalid_at = Some(now);
         older.updated_at = now;
-        save(transaction, Some(number), &older)?;
+        save(transaction, Some((number, &before)), &older)?;
     }
     Ok(added)
 }
@@ -169,7 +171,7 @@ fn reinforce(
     } else if new.details.invalid_at.is_some() {
         memory.details.invalid_at = new.details.invalid_at;
     }
-    save(transaction, Some(number), &memory)?;
+    save(transaction, Some((number, &before)), &memory)?;
     vectors::put(transaction, number, new.vector.clone())?;
     recount(counters, &before, &memory);
     counters.mention(&memory, new.created_at, new.attention);
@@ -209,11 +211,12 @@ fn reinforce_consolidated(
     told_at: DateTime<Utc>,
     now: DateTime<Utc>,
 ) -> Result<(), StoreError> {
-    if let Some((number, mut memory)) = by_id(transaction, id)? {
+    if let Some((number, before)) = by_id(transaction, id)? {
+        let mut memory = before.clone();
         memory.mentions = memory.mentions.saturating_add(1);
         memory.reinforced_at = Some(memory.told_at().max(told_at));
         memory.updated_at = now;
-        save(transaction, Some(number), &memory)?;
+        save(transaction, Some((number, &before)), &memory)?;
     }
     Ok(())
 }
@@ -248,7 +251,7 @@ pub(crate) fn import(
     }
     let number = save(
         transaction,
-        there.as_ref().map(|(number, _)| *number),
+        there.as_ref().map(|(number, before)| (*number, before)),
         memory,
     )?;
     link_entities(transaction, number, memory)?;
@@ -320,7 +323,7 @@ pub(crate) fn edit(
     replace(&mut details.pinned, edit.pinned);
     replace(&mut details.metadata, edit.metadata);
     memory.updated_at = now;
-    save(transaction, Some(number), &memory)?;
+    save(transaction, Some((number, &before)), &memory)?;
     link_entities(transaction, number, &memory)?;
     recount(counters, &before, &memory);
     Ok(Edited::Done(memory))
@@ -348,7 +351,7 @@ pub(crate) fn change(
     change(&mut memory);
     if memory != before {
         memory.updated_at = now;
-        save(transaction, Some(number), &memory)?;
+        save(transaction, Some((number, &before)), &memory)?;
         recount(counters, &before, &memory);
     }
     Ok(Some(memory))
@@ -401,13 +404,17 @@ fn recount(counters: &mut Counters, before: &Memory, after: &Memory) {
     }
 }
 
+/// Writes a new row, or over the row that held `before`; the row's number. An index has to take in
+/// only what differs for it.
 fn save(
     transaction: &Transaction<'_>,
-    number: Option<i64>,
+    before: Option<(i64, &Memory)>,
     memory: &Memory,
 ) -> Result<i64, StoreError> {
     let seq = next_seq(transaction)?;
-    codec::write(transaction, number, seq, memory)
+    let indexed = before.is_none_or(|(_, before)| differ(before, memory));
+    let number = before.map(|(number, _)| number);
+    codec::write(transaction, number, seq, indexed, memory)
 }
 
 pub(super) fn next_seq(transaction: &Transaction<'_>) -> Result<i64, StoreError> {

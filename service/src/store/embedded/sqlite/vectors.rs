@@ -124,16 +124,23 @@ pub(crate) fn counts(connection: &Connection, model: &ModelId) -> Result<(u64, u
         .map_err(from_sqlite)
 }
 
-/// Calls `each` with the row and the little-endian `f32` of every vector of a model.
+/// Calls `each` with the row and the little-endian `f32` of every vector of a model in a namespace, the
+/// newest memory first, then by id.
 pub(crate) fn each(
     connection: &Connection,
     model: &ModelId,
+    namespace: &str,
     mut each: impl FnMut(i64, &[u8]),
 ) -> Result<(), StoreError> {
     let mut statement = connection
-        .prepare_cached("SELECT number, vector FROM vectors WHERE model = ?1")
+        .prepare_cached(
+            "SELECT number, vector FROM memories CROSS JOIN vectors USING (number) \
+             WHERE namespace = ?1 AND model = ?2 ORDER BY created_at DESC, id",
+        )
         .map_err(from_sqlite)?;
-    let mut rows = statement.query([model.as_str()]).map_err(from_sqlite)?;
+    let mut rows = statement
+        .query([namespace, model.as_str()])
+        .map_err(from_sqlite)?;
     while let Some(row) = rows.next().map_err(from_sqlite)? {
         let blob = row.get_ref(1).map_err(from_sqlite)?;
         each(

@@ -1,0 +1,106 @@
+//! `keepsake backup` and `keepsake reindex`: looking after the folder of the embedded store.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::json;
+
+use super::printer::Printer;
+use super::{Global, settings};
+use crate::config::raw;
+use crate::embedding;
+use crate::meaning::{Backfilled, Meaning};
+use crate::store::embedded::{Backup, EmbeddedStore};
+
+/// How often progress is looked at.
+const LOOK: Duration = Duration::from_millis(100);
+
+#[derive(Debug, Args)]
+pub(super) struct BackupTo {
+    /// New folder for the copy; it is a data folder itself
+    #[arg(value_name = "DIR")]
+    to: PathBuf,
+}
+
+impl BackupTo {
+    pub(super) async fn run(
+        self,
+        global: &Global,
+        environment: &raw::Environment,
+        printer: &Printer,
+    ) -> anyhow::Result<()> {
+        let settings = settings(global, raw::Flags::new(), environment)?;
+        let backup = Backup::prepare(&settings.data_dir, &self.to)?;
+        let progress = ProgressBar::new(backup.size()).with_style(ProgressStyle::with_template(
+            "{bar:40} {bytes}/{total_bytes}",
+        )?);
+        let partial = backup.partial();
+        let mut copying = tokio::task::spawn_blocking(move || backup.copy());
+        let size = loop {
+            tokio::select! {
+                made = &mut copying => break made??,
+                () = tokio::time::sleep(LOOK) => {
+                    progress.set_position(partial.metadata().map_or(0, |file| file.len()));
+                }
+            }
+        };
+        progress.finish_and_clear();
+        let folder = self.to.display().to_string();
+        printer.answer(&json!({"folder": folder, "bytes": size}), |_| {
+            format!("{size} bytes in {folder}\nuse it with --data-dir {folder}")
+        })
+    }
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Reindex {}
+
+impl Reindex {
+    pub(super) async fn run(
+        self,
+        global: &Global,
+        environment: &raw::Environment,
+        printer: &Printer,
+    ) -> anyhow::Result<()> {
+        let settings = settings(global, raw::Flags::new(), environment)?;
+        let store = EmbeddedStore::open(&settings.data_dir)?;
+        store.reindex().await?;
+        store.want_index();
+        let progress = ProgressBar::no_length().with_style(ProgressStyle::with_template(
+            "{bar:40} {pos}/{len} changes",
+        )?);
+        let last = loop {
+            tokio::time::sleep(LOOK).await;
+            let state = store.index_state().await?;
+            progress.set_length(state.last.unsigned_abs());
+            progress.set_position(state.covered.unsigned_abs());
+            if state.is_current() {
+                break state.last;
+            }
+        };
+        progress.finish_and_clear();
+        let embedder = embedding::open(
+            &settings.embedder,
+            &settings.models_dir(),
+            settings.embed_cache_ttl,
+        )?;
+        let (mut done, mut counts) = (Backfilled::default(), (0, 0));
+        if let Some(embedder) = embedder {
+            let meaning = Meaning::new(embedder);
+            done = meaning.backfill(&store).await?;
+            counts = meaning.counts(&store).await?;
+        }
+        let answer = json!({
+            "changes": last, "examined": done.examined, "changed": done.changed,
+            "with_vector": counts.0, "without_vector": counts.1,
+        });
+        printer.answer(&answer, |_| {
+            format!(
+                "the index was made anew and covers all {last} changes\n{} memories had no vector, {} of them were done; now {} have one and {} have none",
+                done.examined, done.changed, counts.0, counts.1
+            )
+        })
+    }
+}
