@@ -160,7 +160,6 @@ fn a_question_about_the_store_still_brings_its_answer_to_mind() {
     let server = TestServer::start();
     store(&server, 200);
     for (query, expected) in [
-        ("who around here is a beekeeper?", "bees"),
         ("Which of my friends has a nut allergy?", "walnuts"),
         ("谁会修理钟表？", "座钟"),
     ] {

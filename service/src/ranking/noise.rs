@@ -24,11 +24,9 @@ pub struct Hearing {
 }
 
 /// Deviations above the noise from which a cosine is a reason to be found, and from which it is
-/// evidence for prefetch: of the built-in model 0.23 and 0.25.
+/// evidence for prefetch: of the built-in model 0.23 and 0.27.
 const HEARD: f64 = 3.0;
-const EVIDENT: f64 = 3.4;
-/// By how much a query may be nearer to small talk than to a memory that it still asks about.
-const SMALL_TALK_MARGIN: f64 = 0.05;
+const EVIDENT: f64 = 3.6;
 
 impl Hearing {
     /// Whether a cosine is a reason to be found.
@@ -37,9 +35,8 @@ impl Hearing {
     }
 
     /// Whether a cosine is evidence that nobody needs to ask for: clear of the noise, and not of a
-    /// query that is small talk. One that names much is no small talk, however it sounds.
+    /// query that is nearer to small talk. One that names much is no small talk, however it sounds.
     pub fn is_evident(&self, cosine: f64, names_much: bool) -> bool {
-        self.noise.above(cosine) >= EVIDENT
-            && (names_much || cosine >= self.small_talk - SMALL_TALK_MARGIN)
+        self.noise.above(cosine) >= EVIDENT && (names_much || cosine >= self.small_talk)
     }
 }
