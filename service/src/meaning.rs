@@ -236,6 +236,7 @@ impl Meaning {
             }
         }
         self.become_(State::Ready);
+        *unpoisoned(&self.rest) = None;
         Ok(done)
     }
 

@@ -46,7 +46,7 @@ pub async fn download(
             .send()
             .await
             .with_context(|| format!("`{hub}` cannot be reached"))?;
-        if response.status() == reqwest::StatusCode::NOT_FOUND && file != "config.json" {
+        if response.status().as_u16() == 404 && file != "config.json" {
             response = client
                 .get(format!("{base}/{SUBFOLDER}{file}"))
                 .send()

@@ -14,6 +14,7 @@ mod indexer;
 mod knn;
 mod retrieval;
 mod sqlite;
+mod vector_store;
 mod writer;
 
 use std::path::{Path, PathBuf};
@@ -23,21 +24,20 @@ use async_trait::async_trait;
 use chrono::{DateTime, NaiveDate, Utc};
 use rusqlite::{Connection, Transaction};
 
-use crate::memory::{Edit, Memory, MemoryId, ModelId, NewMemory};
+use crate::memory::{Edit, Memory, MemoryId, NewMemory};
 use crate::query::{Plan, Retrieved};
 use crate::scope::Scope;
 use crate::signals::Topic;
 use crate::store::{
-    Added, ControlStore, Cursor, Edited, Import, Imported, LateVector, ListFilters, MemoryStore,
-    Resolved, Retriever, ScanStore, SignalStore, Stats, StoreError, Synonyms, TimelineEntry,
-    VectorStore,
+    Added, ControlStore, Cursor, Edited, Import, Imported, ListFilters, MemoryStore, Resolved,
+    Retriever, ScanStore, SignalStore, Stats, StoreError, Synonyms, TimelineEntry,
 };
 pub use backup::Backup;
 use follower::Follower;
 use indexer::Indexer;
 use retrieval::{Failure, Source};
 use sqlite::counters::Counters;
-use sqlite::{changes, control, from_sqlite, lists, memories, signals, vectors};
+use sqlite::{changes, control, from_sqlite, lists, memories, signals};
 use writer::Writer;
 
 /// Name of the SQLite file in the store's folder.
@@ -467,36 +467,6 @@ impl ScanStore for EmbeddedStore {
     ) -> Result<Vec<Memory>, StoreError> {
         let after = after.cloned();
         self.read(move |connection, _| lists::scan(connection, after.as_ref(), limit))
-            .await
-    }
-}
-
-#[async_trait]
-impl VectorStore for EmbeddedStore {
-    async fn put_vectors(
-        &self,
-        model: &ModelId,
-        late: Vec<LateVector>,
-    ) -> Result<usize, StoreError> {
-        let model = model.clone();
-        self.write(move |transaction, _| vectors::put_late(transaction, &model, late))
-            .await
-    }
-
-    async fn without_vector(
-        &self,
-        model: &ModelId,
-        after: Option<&MemoryId>,
-        limit: usize,
-    ) -> Result<Vec<(MemoryId, String)>, StoreError> {
-        let (model, after) = (model.clone(), after.cloned());
-        self.read(move |connection, _| vectors::missing(connection, &model, after.as_ref(), limit))
-            .await
-    }
-
-    async fn vector_counts(&self, model: &ModelId) -> Result<(u64, u64), StoreError> {
-        let model = model.clone();
-        self.read(move |connection, _| vectors::counts(connection, &model))
             .await
     }
 }
