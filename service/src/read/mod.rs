@@ -99,7 +99,7 @@ impl Empty {
 pub struct Answer {
     /// Best first.
     pub hits: Vec<Hit>,
-    /// How it was searched: never [`Mode::Auto`] but in an answer that skipped the search.
+    /// How it was searched: never [`Mode::Auto`].
     pub mode: Mode,
     /// What could not be done.
     pub degraded: Vec<String>,
@@ -207,6 +207,7 @@ async fn find(
 
 fn skip(skipped: Skipped) -> Answer {
     Answer {
+        mode: Mode::Lexical,
         skipped: Some(skipped),
         empty: Some(Empty::Skipped),
         ..Answer::default()
