@@ -1,5 +1,8 @@
 //! `keepsake serve`.
 
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
 use clap::Args;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
@@ -36,10 +39,12 @@ impl Serve {
             .await
             .map_err(|error| anyhow::anyhow!("cannot listen on `{}`: {error}", settings.listen))?;
         let app = App::open(settings, Clock::System)?;
+        let address = listener.local_addr()?;
+        let notice = Notice::put(&folder, address);
         let line = format!(
             "keepsake {} listening on http://{} (store: embedded, {}; {})\n",
             env!("CARGO_PKG_VERSION"),
-            listener.local_addr()?,
+            address,
             folder.display(),
             where_texts_go(&app)
         );
@@ -55,6 +60,7 @@ impl Serve {
             tracing::info!("stopping: finishing what was accepted");
         };
         http::serve(listener, app, stopped).await?;
+        drop(notice);
         Ok(())
     }
 }
@@ -68,5 +74,31 @@ fn where_texts_go(app: &App) -> String {
     match embedder.destination() {
         None => format!("embedder: {}, texts stay on this machine", embedder.name()),
         Some(url) => format!("embedder: {}, texts go to {url}", embedder.name()),
+    }
+}
+
+/// The file in the data folder that tells other processes where the service is; gone with it.
+struct Notice(PathBuf);
+
+impl Notice {
+    fn put(folder: &Path, address: SocketAddr) -> Notice {
+        let notice = Notice(folder.join("service.json"));
+        let text = serde_json::json!({
+            "url": format!("http://{address}"),
+            "pid": std::process::id(),
+            "started_at": Clock::System.now().to_rfc3339(),
+        });
+        // Others do without it: they use the folder itself.
+        if let Err(error) = std::fs::write(&notice.0, text.to_string()) {
+            tracing::warn!(%error, "cannot write service.json");
+        }
+        notice
+    }
+}
+
+impl Drop for Notice {
+    fn drop(&mut self) {
+        // A stale one is recognised by its reader.
+        drop(std::fs::remove_file(&self.0));
     }
 }

@@ -139,7 +139,7 @@ pub(crate) fn put_back(memory: Memory, attention: f64) -> Import {
 /// A plan that looks for the terms of these words, each as telling as the other.
 pub(crate) fn plan(words: &str) -> Plan {
     let analysis = analysed(words);
-    plan_of(analysis.terms.iter().map(|(term, _)| term.clone()))
+    plan_of(analysis.terms.iter().map(|(term, _)| term))
 }
 
 pub(crate) fn plan_of(terms: impl IntoIterator<Item = Term>) -> Plan {

@@ -135,7 +135,7 @@ impl Dice {
     fn plan(&mut self) -> Plan {
         let words = self.text();
         let analysis = analysed(&words);
-        let mut plan = plan_of(analysis.terms.iter().map(|(term, _)| term.clone()));
+        let mut plan = plan_of(analysis.terms.iter().map(|(term, _)| term));
         for term in &mut plan.terms {
             term.weight = f64::from(self.0.u8(1..20)) / 10.0;
             term.via = if self.0.bool() {

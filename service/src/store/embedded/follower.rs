@@ -17,8 +17,8 @@ use crate::store::StoreError;
 /// Most changes that the tail takes in. Further behind, the changes are scanned for each search, which
 /// is slow, but needs no memory and is right.
 pub(super) const MOST_IN_TAIL: i64 = 4096;
-/// Memories that are kept when they have been read.
-const CACHED: NonZeroUsize = NonZeroUsize::new(8192).expect("not zero");
+/// Memories that are kept when they have been read, of about 2 KiB each.
+const CACHED: NonZeroUsize = NonZeroUsize::new(32_768).expect("not zero");
 /// Longer contents, in bytes, are read anew each time.
 const LONGEST_CACHED: usize = 8192;
 

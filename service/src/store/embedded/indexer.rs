@@ -6,12 +6,13 @@
 
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 
+use super::backup;
 use super::follower::Follower;
 use super::index::files::{Files, IndexError};
 use super::index::schema::Covers;
@@ -49,6 +50,8 @@ pub(super) struct Indexer {
 struct Requests {
     pending: Mutex<Pending>,
     changed: Condvar,
+    /// What is wrong with the truth itself, if something is.
+    damage: OnceLock<String>,
 }
 
 #[derive(Default)]
@@ -66,6 +69,16 @@ impl Requests {
     fn send(&self, change: impl FnOnce(&mut Pending)) {
         change(&mut self.pending.lock().unwrap_or_else(PoisonError::into_inner));
         self.changed.notify_one();
+    }
+
+    /// Looks once whether the truth is sound, while it is used.
+    fn check(&self, file: &Path) {
+        if let Err(error) = backup::check(file) {
+            let what = chain(&error);
+            tracing::error!(what, "the store is damaged: restore a backup");
+            // Set here alone.
+            drop(self.damage.set(what));
+        }
     }
 
     /// Waits for a request, at most a tick; what was asked for.
@@ -122,6 +135,7 @@ impl Indexer {
         let thread = std::thread::Builder::new()
             .name("keepsake-index".into())
             .spawn(move || {
+                asked.check(&keeper.file);
                 loop {
                     let pending = asked.wait();
                     if pending.damaged {
@@ -152,6 +166,11 @@ impl Indexer {
     /// Asks for a commit soon.
     pub(super) fn want(&self) {
         self.requests.send(|pending| pending.wanted = true);
+    }
+
+    /// What is wrong with the truth itself, if something was found.
+    pub(super) fn damage(&self) -> Option<&str> {
+        self.requests.damage.get().map(String::as_str)
     }
 
     /// Tells that the index is damaged.

@@ -445,6 +445,12 @@ impl ControlStore for EmbeddedStore {
     }
 
     async fn check(&self) -> Result<(), StoreError> {
+        if let Some(what) = self.0.indexer.damage() {
+            return Err(StoreError::Corrupt {
+                what: what.to_owned(),
+                source: None,
+            });
+        }
         self.read(|connection, _| control::seq(connection))
             .await
             .map(|_| ())

@@ -11,7 +11,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::follower::{Follower, Moment, State};
 use super::index::best::{Best, Rank};
 use super::index::schema::id_head;
-use super::index::view::{Admission, Place};
+use super::index::view::{Admission, Lookups, Place};
 use super::knn::{self, Near};
 use super::sqlite::changes::{self, Changed};
 use super::sqlite::codec::millis;
@@ -142,7 +142,10 @@ impl<'a> Search<'a> {
             changed: &changed,
         };
         let view = &self.state.view;
-        view.score(&statistics, &admission, &mut best, Match::Indexed)?;
+        // A term that no memory holds is held by none of the index, but for trashed ones.
+        let held = |term: usize| statistics.document_frequencies[term] > 0;
+        let lookups = view.look_up(&self.scope.namespace, self.plan, held)?;
+        view.score(&lookups, &statistics, &admission, &mut best, Match::Indexed)?;
         let mut chosen = self.read(best)?;
         let near = knn::nearest(
             self.source.connection,
@@ -155,13 +158,14 @@ impl<'a> Search<'a> {
             self.add_neighbours(&mut chosen, &changed)?;
         }
         if chosen.is_empty() {
-            hidden = hidden || view.hides(&statistics, &admission)?;
+            let lookups = view.look_up(&self.scope.namespace, self.plan, |_| true)?;
+            hidden = hidden || view.hides(&lookups, &statistics, &admission)?;
         }
         Ok(Retrieved {
             lock: None,
             statistics,
             hidden: chosen.is_empty() && hidden,
-            candidates: self.candidates(chosen, retrieved, &near, &admission)?,
+            candidates: self.candidates(chosen, retrieved, &near, &lookups)?,
         })
     }
 
@@ -403,7 +407,7 @@ impl<'a> Search<'a> {
         chosen: Vec<Chosen>,
         retrieved: usize,
         near: &[Near],
-        admission: &Admission<'_>,
+        lookups: &Lookups,
     ) -> Result<Vec<Candidate>, Failure> {
         let cosines: HashMap<i64, f64> =
             near.iter().map(|near| (near.number, near.cosine)).collect();
@@ -414,7 +418,11 @@ impl<'a> Search<'a> {
                 Known::Terms(_) => None,
             })
             .collect();
-        let mut indexed = self.state.view.frequencies(admission, &places)?.into_iter();
+        let mut indexed = self
+            .state
+            .view
+            .frequencies(lookups, self.plan, &places)?
+            .into_iter();
         Ok(chosen
             .into_iter()
             .enumerate()

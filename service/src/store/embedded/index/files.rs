@@ -12,6 +12,8 @@ use crate::memory::Memory;
 
 /// Memory that the writer fills before it writes a segment, in bytes.
 const WRITER_MEMORY: usize = 48 << 20;
+/// So many segments of a size are merged into one: each segment costs every search its lookups.
+const MERGED: usize = 4;
 /// Segments that have lost this share of their memories are written anew.
 const MOST_DELETED: f32 = 0.3;
 
@@ -119,6 +121,7 @@ impl Files {
                 .build();
             let writer: IndexWriter = self.index.writer_with_options(options)?;
             let mut policy = LogMergePolicy::default();
+            policy.set_min_num_segments(MERGED);
             policy.set_del_docs_ratio_before_merge(MOST_DELETED);
             writer.set_merge_policy(Box::new(policy));
             self.writer = Some(writer);

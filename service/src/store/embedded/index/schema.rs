@@ -11,7 +11,6 @@ use tantivy::schema::{
 };
 use tantivy::tokenizer::{PreTokenizedString, Token};
 
-use crate::analysis::terms::Term;
 use crate::memory::{Memory, MemoryId, Standing};
 use crate::store::embedded::sqlite::codec;
 
@@ -150,7 +149,7 @@ impl Fields {
     /// A memory as the index holds it.
     pub(crate) fn document(&self, number: i64, memory: &Memory) -> TantivyDocument {
         let mut tokens = Vec::new();
-        for (term, frequency) in memory.indexed_terms().iter() {
+        for (term, frequency) in memory.indexed_terms().encoded() {
             let text = term_key(&memory.namespace, term);
             tokens.extend((0..frequency).map(|_| Token {
                 text: text.clone(),
@@ -193,7 +192,7 @@ impl Fields {
 
 /// A term as the index knows it. Namespaces share no posting list, so the size of one costs another
 /// nothing. A term has no space, so no namespace can imitate one with a term.
-pub(super) fn term_key(namespace: &str, term: &Term) -> String {
+pub(super) fn term_key(namespace: &str, term: &str) -> String {
     format!("{namespace} {term}")
 }
 

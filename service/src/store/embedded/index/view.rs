@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
+use tantivy::postings::{BlockSegmentPostings, TermInfo};
 use tantivy::{DocId, Searcher};
 
 use super::best::{Best, Rank};
@@ -35,6 +36,9 @@ pub(crate) struct View {
     /// By the number of the row.
     places: Vec<Place>,
 }
+
+/// The terms of a plan as the segments of a view have them: looked up once for a search.
+pub(crate) struct Lookups(Vec<Vec<(usize, TermInfo)>>);
 
 /// What a memory must pass to be a match.
 pub(crate) struct Admission<'a> {
@@ -118,9 +122,31 @@ impl View {
         self.segments[place.segment as usize].number(place.doc)
     }
 
+    /// Looks up the terms of a plan that `wanted` names by their index.
+    pub(crate) fn look_up(
+        &self,
+        namespace: &str,
+        plan: &Plan,
+        wanted: impl Fn(usize) -> bool,
+    ) -> tantivy::Result<Lookups> {
+        let in_segment = |segment: &Arc<Segment>| {
+            let terms = plan.terms.iter().enumerate();
+            terms
+                .filter(|(index, _)| wanted(*index))
+                .filter_map(|(index, term)| {
+                    let found = segment.find(namespace, &term.term).transpose()?;
+                    Some(found.map(|found| (index, found)))
+                })
+                .collect::<tantivy::Result<Vec<_>>>()
+        };
+        let found = self.segments.iter().map(in_segment);
+        Ok(Lookups(found.collect::<tantivy::Result<_>>()?))
+    }
+
     /// Offers every match of the plan's terms with its BM25 score.
     pub(crate) fn score<T>(
         &self,
+        lookups: &Lookups,
         statistics: &Statistics,
         admission: &Admission<'_>,
         best: &mut Best<T>,
@@ -130,7 +156,10 @@ impl View {
         let mut window = Window::new();
         for (index, segment) in self.segments.iter().enumerate() {
             let gate = segment.gate(admission.scope, &admission.plan.filters, admission.now)?;
-            let mut cursors = Cursor::of_plan(segment, admission, |term| scorer.counts(term))?;
+            let counting = lookups.0[index]
+                .iter()
+                .filter(|(term, _)| scorer.counts(*term));
+            let mut cursors = Cursor::each(segment, counting)?;
             while let Some(base) = window.fill(&mut cursors, segment, &scorer) {
                 for (doc, sum) in window.drain(base) {
                     let score = scorer.total(sum);
@@ -159,13 +188,15 @@ impl View {
     /// Whether a match that the scope sees is kept back by the filters.
     pub(crate) fn hides(
         &self,
+        lookups: &Lookups,
         statistics: &Statistics,
         admission: &Admission<'_>,
     ) -> tantivy::Result<bool> {
         let scorer = Scorer::new(admission.plan, statistics);
-        for segment in &self.segments {
+        for (segment, found) in self.segments.iter().zip(&lookups.0) {
             let gate = segment.gate(admission.scope, &admission.plan.filters, admission.now)?;
-            for mut cursor in Cursor::of_plan(segment, admission, |term| scorer.counts(term))? {
+            let counting = found.iter().filter(|(term, _)| scorer.counts(*term));
+            for mut cursor in Cursor::each(segment, counting)? {
                 while let Some((doc, _)) = cursor.next() {
                     if segment.is_alive(doc)
                         && gate.sees(doc)
@@ -183,15 +214,16 @@ impl View {
     /// How often each memory holds each term of the plan.
     pub(crate) fn frequencies(
         &self,
-        admission: &Admission<'_>,
+        lookups: &Lookups,
+        plan: &Plan,
         places: &[Place],
     ) -> tantivy::Result<Vec<Vec<u32>>> {
-        let mut found = vec![vec![0; admission.plan.terms.len()]; places.len()];
+        let mut found = vec![vec![0; plan.terms.len()]; places.len()];
         let mut order: Vec<usize> = (0..places.len()).collect();
         order.sort_unstable_by_key(|index| places[*index]);
         for group in order.chunk_by(|left, right| places[*left].segment == places[*right].segment) {
-            let segment = &self.segments[places[group[0]].segment as usize];
-            for mut cursor in Cursor::of_plan(segment, admission, |_| true)? {
+            let index = places[group[0]].segment as usize;
+            for mut cursor in Cursor::each(&self.segments[index], lookups.0[index].iter())? {
                 for index in group {
                     found[*index][cursor.term] = cursor.frequency(places[*index].doc);
                 }
@@ -205,31 +237,25 @@ impl View {
 struct Cursor {
     /// Index into the plan's terms.
     term: usize,
-    postings: tantivy::postings::BlockSegmentPostings,
+    postings: BlockSegmentPostings,
     /// Index into the current block.
     at: usize,
 }
 
 impl Cursor {
-    /// The terms of the plan that the segment holds, in the plan's order.
-    fn of_plan(
+    /// A cursor for each of the terms, in the plan's order.
+    fn each<'a>(
         segment: &Segment,
-        admission: &Admission<'_>,
-        counts: impl Fn(usize) -> bool,
+        terms: impl Iterator<Item = &'a (usize, TermInfo)>,
     ) -> tantivy::Result<Vec<Cursor>> {
-        let mut cursors = Vec::with_capacity(admission.plan.terms.len());
-        for (term, wanted) in admission.plan.terms.iter().enumerate() {
-            if !counts(term) {
-                continue;
-            }
-            let postings = segment.postings(&admission.scope.namespace, &wanted.term)?;
-            cursors.extend(postings.map(|postings| Cursor {
-                term,
-                postings,
+        let cursor = |(term, found): &(usize, TermInfo)| {
+            Ok(Cursor {
+                term: *term,
+                postings: segment.postings(found)?,
                 at: 0,
-            }));
-        }
-        Ok(cursors)
+            })
+        };
+        terms.map(cursor).collect()
     }
 
     /// The block from where the cursor stands; empty at the end.

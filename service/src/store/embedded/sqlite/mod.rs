@@ -16,12 +16,15 @@ pub(super) mod vectors;
 use std::path::Path;
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::store::StoreError;
 
 /// How long a connection waits for another process's write.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+/// Pages that each connection keeps, in KiB: the upper levels of the trees and what is asked for often.
+const PAGES: i64 = 8192;
 /// Prepared statements kept for each connection.
 const CACHED_STATEMENTS: usize = 64;
 
@@ -83,6 +86,13 @@ pub(super) fn copy(source: &Connection, to: &Path) -> Result<(), StoreError> {
 fn prepare(connection: &Connection) -> Result<(), StoreError> {
     connection.busy_timeout(BUSY_TIMEOUT).map_err(from_sqlite)?;
     connection.set_prepared_statement_cache_capacity(CACHED_STATEMENTS);
+    connection
+        .pragma_update(None, "cache_size", -PAGES)
+        .map_err(from_sqlite)?;
+    // A plan is made once for a statement, not anew for each value: a third of a search otherwise.
+    connection
+        .set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)
+        .map_err(from_sqlite)?;
     Ok(())
 }
 
