@@ -5,12 +5,15 @@
 use std::path::{Path, PathBuf};
 
 /// Top modules from the bottom up: each may use itself, its own row and the rows before it.
-const LAYERS: [&[&str]; 10] = [
+const LAYERS: [&[&str]; 12] = [
     &[
-        "clock", "memory", "query", "scope", "session", "signals", "analysis",
+        "clock", "memory", "parallel", "query", "scope", "secret", "session", "signals", "vector",
+        "analysis",
     ],
     &["ranking"],
     &["store"],
+    &["embedding"],
+    &["meaning"],
     &["error"],
     &["config"],
     &["app"],

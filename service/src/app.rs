@@ -10,6 +10,9 @@ use crate::analysis::{Analyser, Ingredients};
 use crate::clock::Clock;
 use crate::config::Settings;
 use crate::config::reload::{Reloaded, Source};
+use crate::embedding;
+use crate::error::Error;
+use crate::meaning::Meaning;
 use crate::ranking::Weights;
 use crate::scope::Scope;
 use crate::session::Sessions;
@@ -23,6 +26,8 @@ use crate::store::{Store, StoreError};
 pub struct App {
     pub settings: Arc<Settings>,
     pub store: Arc<dyn Store>,
+    /// Absent when words alone are to find.
+    pub meaning: Option<Arc<Meaning>>,
     pub analyser: Analyser,
     pub clock: Clock,
     pub switches: Switches,
@@ -63,23 +68,23 @@ impl Default for Switches {
 }
 
 impl App {
-    /// Opens the store that the settings choose.
+    /// Opens the store and chooses the embedder that the settings name.
     ///
     /// # Errors
-    /// When the store cannot be opened.
-    pub fn open(settings: Settings, clock: Clock) -> Result<App, StoreError> {
+    /// When the store cannot be opened or the embedder cannot be used.
+    pub fn open(settings: Settings, clock: Clock) -> Result<App, Error> {
         App::with_switches(settings, clock, Switches::default())
     }
 
     /// Like [`App::open`], with some parts switched off.
     ///
     /// # Errors
-    /// When the store cannot be opened.
+    /// As [`App::open`].
     pub fn with_switches(
         settings: Settings,
         clock: Clock,
         switches: Switches,
-    ) -> Result<App, StoreError> {
+    ) -> Result<App, Error> {
         App::assemble(settings, None, clock, switches)
     }
 
@@ -87,7 +92,7 @@ impl App {
     ///
     /// # Errors
     /// When the store cannot be opened.
-    pub fn following(source: Source, settings: Settings, clock: Clock) -> Result<App, StoreError> {
+    pub fn following(source: Source, settings: Settings, clock: Clock) -> Result<App, Error> {
         App::assemble(settings, Some(source), clock, Switches::default())
     }
 
@@ -96,8 +101,13 @@ impl App {
         source: Option<Source>,
         clock: Clock,
         switches: Switches,
-    ) -> Result<App, StoreError> {
+    ) -> Result<App, Error> {
         let store = Arc::new(EmbeddedStore::open(&settings.data_dir)?);
+        let embedder = embedding::open(
+            &settings.embedder,
+            &settings.models_dir(),
+            settings.embed_cache_ttl,
+        )?;
         let analyser = Analyser::new(&settings.user_entities, switches.ingredients);
         let settings = Arc::new(settings);
         Ok(App {
@@ -108,6 +118,7 @@ impl App {
             }),
             settings,
             store,
+            meaning: embedder.map(|embedder| Arc::new(Meaning::new(embedder))),
             analyser,
             clock,
             switches,

@@ -300,6 +300,12 @@ fn table() -> Vec<Example> {
             ),
             ("/v1/import", Json(json!([]))),
         ),
+        pair(
+            "POST",
+            "/v1/maintenance/backfill",
+            ("/v1/maintenance/backfill", Json(json!({"dry_run": true}))),
+            ("/v1/maintenance/backfill", Json(json!({"dry_run": "yes"}))),
+        ),
     ];
     rows.into_iter().flatten().collect()
 }

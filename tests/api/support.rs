@@ -8,6 +8,7 @@ use chrono::{DateTime, Utc};
 use keepsake::app::App;
 use keepsake::clock::Clock;
 use keepsake::config::Settings;
+use keepsake::embedding::Choice;
 use reqwest::blocking::{Client, RequestBuilder};
 use reqwest::header::{CONTENT_TYPE, HeaderMap};
 use serde_json::Value;
@@ -50,15 +51,32 @@ impl TestServer {
 
     /// With other settings than the defaults.
     pub(crate) fn start_with(change: impl FnOnce(&mut Settings)) -> TestServer {
-        let folder = tempfile::tempdir().unwrap();
+        TestServer::start_in(tempfile::tempdir().unwrap(), change)
+    }
+
+    /// That searches by words alone.
+    pub(crate) fn start_lexical() -> TestServer {
+        TestServer::start_with(|settings| settings.embedder = Choice::None)
+    }
+
+    /// In a data folder that may hold something.
+    pub(crate) fn start_in(
+        folder: tempfile::TempDir,
+        change: impl FnOnce(&mut Settings),
+    ) -> TestServer {
         TestServer::open(folder, START.parse().unwrap(), change)
     }
 
     /// Ends and starts again with the same data and time.
-    pub(crate) fn restart(mut self) -> TestServer {
+    pub(crate) fn restart(self) -> TestServer {
+        self.restart_with(|_| {})
+    }
+
+    /// Ends and starts again with the same data and time, and other settings than the defaults.
+    pub(crate) fn restart_with(mut self, change: impl FnOnce(&mut Settings)) -> TestServer {
         self.end();
         let now = *self.now.lock().unwrap();
-        TestServer::open(self.folder.take().unwrap(), now, |_| {})
+        TestServer::open(self.folder.take().unwrap(), now, change)
     }
 
     fn open(

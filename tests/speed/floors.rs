@@ -97,6 +97,7 @@ pub(crate) fn ranking() {
         .collect();
     let plan = Plan {
         terms,
+        vector: None,
         claims: vec![],
         filters: keepsake::query::Filters::default(),
         pool: 100,
@@ -107,6 +108,7 @@ pub(crate) fn ranking() {
         Candidate {
             memory: std::sync::Arc::new(memory(&analyser, &corpus.text(), number, now)),
             frequencies: plan.terms.iter().map(|_| u32::from(dice.bool())).collect(),
+            cosine: None,
             retrieved: true,
         }
     });
@@ -129,7 +131,7 @@ pub(crate) fn ranking() {
         .map(|_| {
             let began = Instant::now();
             black_box(rank(
-                fusion::similarities(&plan, &retrieved),
+                fusion::similarities(&plan, &retrieved, None),
                 &signals,
                 &Weights::default(),
                 now,

@@ -91,6 +91,11 @@ impl Term {
         &self.0
     }
 
+    /// Whether it stands for a part of the day that a memory is about.
+    pub fn is_date(&self) -> bool {
+        self.0.starts_with("d_")
+    }
+
     /// Whether two contents that differ in this term are two statements however alike they look:
     /// a number or a negation.
     pub fn tells_apart(&self) -> bool {

@@ -10,8 +10,8 @@ use serde_json::{Map, Value};
 
 use super::presence;
 use super::printer::Printer;
-use crate::config::Secret;
 use crate::http::local::Local;
+use crate::secret::Secret;
 
 /// How long a service may be silent.
 const TIMEOUT: Duration = Duration::from_secs(120);

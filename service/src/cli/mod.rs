@@ -10,6 +10,7 @@ mod export;
 mod import;
 mod keeping;
 mod memories;
+mod model;
 mod presence;
 mod printer;
 mod search;
@@ -30,8 +31,9 @@ use tracing_subscriber::EnvFilter;
 
 use crate::app::App;
 use crate::clock::Clock;
-use crate::config::{Environment, Flags, Loaded, Secret, Settings, load};
+use crate::config::{Environment, Flags, Loaded, Settings, load};
 use crate::http::local::Local;
+use crate::secret::Secret;
 use client::{Client, Identity, Transport};
 use printer::{Colour, Printer};
 
@@ -166,12 +168,17 @@ enum Verb {
     /// Copy the store into a new folder, while it is used
     #[command(after_help = "Example:\n  keepsake backup /mnt/backups/2026-05-01")]
     Backup(keeping::BackupTo),
-    /// Make the search index anew
+    /// Make the search index anew, and the vectors that are missing
     #[command(after_help = "Example:\n  keepsake reindex")]
     Reindex(keeping::Reindex),
+    /// Fetch an embedding model
+    #[command(
+        after_help = "Example:\n  keepsake model download minishlab/potion-multilingual-128M"
+    )]
+    Model(model::Model),
     /// Measure retrieval on labelled question sets
     #[command(
-        after_help = "Example:\n  keepsake eval ../shared/eval --ablate\n  keepsake eval ../shared/eval --compare runs/before runs/after"
+        after_help = "Example:\n  keepsake eval ../shared/eval --ablate\n  keepsake eval ../shared/eval --compare before/hybrid after/hybrid"
     )]
     Eval(eval::Eval),
     /// Write a script that completes commands in a shell
@@ -239,6 +246,7 @@ async fn dispatch(
     match arguments.verb {
         Verb::Serve(serve) => serve.run(global, environment, printer).await,
         Verb::Eval(eval) => eval.run(printer).await,
+        Verb::Model(model) => model.run(global, environment, printer).await,
         Verb::Config(config) => config.run(&flags(global), environment, printer),
         Verb::Completions { shell } => completions(shell, printer),
         Verb::Add(add) => add.run(&client().await?, printer).await,

@@ -54,9 +54,10 @@ impl Serve {
             None
         });
         let line = format!(
-            "keepsake {} listening on {url} (store: embedded, {}; texts stay on this machine)\n",
+            "keepsake {} listening on {url} (store: embedded, {}; {})\n",
             env!("CARGO_PKG_VERSION"),
-            folder.display()
+            folder.display(),
+            where_texts_go(&app)
         );
         // Ready to be stopped before anyone is told where to connect.
         let (mut terminate, mut interrupt) = (
@@ -87,5 +88,17 @@ async fn follow(app: App) {
         let app = app.clone();
         // A look that panicked is tried again.
         let _ = tokio::task::spawn_blocking(move || app.reload_if_changed()).await;
+    }
+}
+
+/// Which embedder there is, and whether texts leave this machine.
+fn where_texts_go(app: &App) -> String {
+    let Some(meaning) = &app.meaning else {
+        return "no embedder, texts stay on this machine".to_owned();
+    };
+    let embedder = meaning.embedder();
+    match embedder.destination() {
+        None => format!("embedder: {}, texts stay on this machine", embedder.name()),
+        Some(url) => format!("embedder: {}, texts go to {url}", embedder.name()),
     }
 }

@@ -11,7 +11,6 @@ mod layers;
 pub mod raw;
 pub mod reload;
 mod resolve;
-mod secret;
 #[cfg(test)]
 mod tests;
 mod values;
@@ -23,6 +22,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use crate::embedding::Choice;
 use crate::ranking::Weights;
 use file::Files;
 use layers::Layers;
@@ -30,7 +30,6 @@ use values::Values;
 
 pub use error::{ConfigError, Fault, Origin};
 pub use layers::{Environment, Flags};
-pub use secret::Secret;
 
 /// Skip patterns that the project ships.
 pub const EXAMPLE_SKIP_PATTERNS: &str = include_str!("../../../skip_patterns.example.txt");
@@ -54,6 +53,9 @@ pub struct Settings {
     pub entity_cooc_min_count: u64,
     /// Names of the user's gazetteer, one a line.
     pub user_entities: String,
+    pub embedder: Choice,
+    /// How long the vectors of a service are kept.
+    pub embed_cache_ttl: Duration,
     pub agent_id: Option<String>,
     pub is_primary: bool,
     pub max_content_chars: usize,
@@ -67,6 +69,13 @@ impl Default for Settings {
     fn default() -> Self {
         let unset = Read::new(&Layers::default(), &Environment::new(), Files::default());
         unset.settings
+    }
+}
+
+impl Settings {
+    /// Where downloaded embedding models lie.
+    pub fn models_dir(&self) -> PathBuf {
+        self.data_dir.join("models")
     }
 }
 
@@ -174,7 +183,9 @@ impl Read {
         let values = Values::check(layers, home, &mut faults);
         let settings = resolve::resolve(&values, environment, &files, &mut warnings, &mut faults);
         for (name, origin) in values.without_effect() {
-            warnings.push(format!("{origin}: `{name}` has no effect in this version"));
+            warnings.push(format!(
+                "{origin}: `{name}` has no effect with these settings"
+            ));
         }
         Read {
             settings,

@@ -284,7 +284,7 @@ fn every_key_has_an_effect_or_says_that_it_has_none() {
         let none = loaded
             .warnings
             .iter()
-            .any(|warning| warning.ends_with("has no effect in this version"));
+            .any(|warning| warning.ends_with("has no effect with these settings"));
         assert_eq!(
             loaded.settings == plain,
             none,
@@ -472,6 +472,20 @@ fn a_key_of_a_provider_goes_to_that_provider_alone() {
             "{provider}"
         );
     }
+}
+
+#[test]
+fn a_model_alone_is_one_of_openais_and_gets_its_key() {
+    let file = File::new(&setting("embedder.model", &json!("text-embedding-3-large")));
+    let loaded = load(
+        &Flags::new(),
+        &file.environment(&[("OPENAI_API_KEY", "hunter2")]),
+    );
+    let Choice::Remote(endpoint) = loaded.unwrap().settings.embedder else {
+        panic!("a model is a reason to ask a service");
+    };
+    assert_eq!(endpoint.api_key.expose(), "hunter2");
+    assert!(!format!("{endpoint:?}").contains("hunter2"));
 }
 
 #[test]

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::error::{Fault, Origin};
 use super::layers::{Layers, Written, expanded};
 use super::raw::{KEYS, Key, Kind, find};
-use super::secret::MASK;
+use crate::secret::MASK;
 
 /// Checked values by key. Remembers which were asked for: a value that is set and never asked for
 /// has no effect, and its owner is told so.

@@ -4,6 +4,7 @@
 //! store of three memories every term is rare, so the background decides there. prefetch, which
 //! nobody asked for, needs more evidence than an explicit search.
 
+use super::noise::Hearing;
 use crate::query::{Plan, Statistics, Via};
 
 /// Least evidence for prefetch: about one telling word, or several everyday ones.
@@ -23,6 +24,21 @@ const LEAST_TELLING: f64 = 0.02;
 const INDIRECT: f64 = 0.25;
 /// A tag or expansion on more than this share of the memories proves nothing.
 const EVERYWHERE: f64 = 0.5;
+
+/// How much that is not everyday a query must name to be no small talk.
+const MUCH: f64 = 1.5;
+
+/// What the nearness of a memory's meaning proves by itself.
+pub fn of_meaning(plan: &Plan, hearing: &Hearing, cosine: f64) -> f64 {
+    let named: f64 = plan.claims.iter().map(|claim| 1.0 - claim.commonness).sum();
+    if hearing.is_evident(cosine, named >= MUCH) {
+        PREFETCH_FLOOR
+    } else if hearing.hears(cosine) {
+        SEARCH_FLOOR
+    } else {
+        0.0
+    }
+}
 
 /// Judges the evidence of candidates of one query.
 pub struct Judge<'a> {

@@ -2,7 +2,7 @@
 
 use super::samples::*;
 use crate::scope::Scope;
-use crate::store::{Counter, Store, Synonyms};
+use crate::store::{Counter, Import, Store, Synonyms};
 
 async fn counters(store: &dyn Store, size: usize) -> Vec<Counter> {
     let mut all: Vec<Counter> = vec![];
@@ -112,7 +112,13 @@ pub(crate) async fn a_memory_whose_counters_are_restored_counts_nothing(store: &
     let mut memory = exported("imported00000000", "likes tea");
     memory.analysis.keywords = strings(&["tea"]);
     memory.analysis.entities = strings(&["Redis", "Docker"]);
-    store.import(vec![(memory, None)]).await.unwrap();
+    store
+        .import(vec![Import {
+            attention: None,
+            ..put_back(memory, 0.0)
+        }])
+        .await
+        .unwrap();
     assert_eq!(counters(store, 10).await, []);
     assert_eq!(search(store, "tea").await, ["likes tea"]);
     let timeline = store.entity_timeline(&owner, "redis", 9, day(0)).await;

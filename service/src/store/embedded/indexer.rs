@@ -35,8 +35,10 @@ const MANY: i64 = 1024;
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Fewer changes than this are left to the next start when the store is closed.
 const WORTH_A_LAST_COMMIT: i64 = 64;
-/// So many memories make one commit, so that much to do is seen to shrink.
+/// So many memories, or bytes of their contents, make one commit, so that much to do is seen to shrink
+/// and what waits for the index's own threads is bounded.
 const CHUNK: usize = 25_000;
+const CHUNK_BYTES: usize = 4 << 20;
 /// How long a failed attempt is not repeated.
 const BACK_OFF: Duration = Duration::from_secs(10);
 
@@ -139,6 +141,7 @@ impl Indexer {
                 loop {
                     let pending = asked.wait();
                     if pending.damaged {
+                        tracing::warn!("a search found the index damaged");
                         keeper.discard("it was found damaged by a search");
                     }
                     if pending.stop {
@@ -225,7 +228,7 @@ impl Keeper {
     fn follow(&mut self, occasion: Occasion) -> Result<(), Failure> {
         let connection = match self.connection.take() {
             Some(connection) => connection,
-            None => sqlite::open_reader(&self.file)?,
+            None => sqlite::open_follower(&self.file)?,
         };
         let position = changes::position(&connection)?;
         self.take_lock()?;
@@ -309,6 +312,9 @@ impl Keeper {
             }
             Ok(None) => self.follower.forget_index(),
             Err(error) => {
+                if !matches!(error, IndexError::Foreign) {
+                    tracing::warn!(error = %chain(&error), "the index is damaged");
+                }
                 self.follower.forget_index();
                 if self.lock.is_some() {
                     self.discard(&chain(&error));
@@ -326,7 +332,7 @@ impl Keeper {
         }
         let folder = self.folder.join(FOLDER);
         if folder.exists() {
-            tracing::warn!(reason, "the index is made anew");
+            tracing::info!(reason, "the index is made anew");
             if let Err(error) = std::fs::remove_dir_all(&folder) {
                 tracing::warn!(%error, "cannot remove the index");
             }
@@ -363,7 +369,7 @@ impl Keeper {
         };
         let follower = &self.follower;
         let covers = |seq| Covers::new(position.database, position.epoch, seq);
-        let mut put = 0;
+        let (mut put, mut waiting, mut waiting_bytes) = (0, 0, 0);
         let mut touched = false;
         for (number, _) in changes::purged(connection, before.covered())? {
             files.remove(number)?;
@@ -375,8 +381,11 @@ impl Keeper {
             }
             files.put(changed.number, &changed.memory)?;
             put += 1;
+            waiting += 1;
+            waiting_bytes += changed.memory.content.len();
             touched = true;
-            if put % CHUNK == 0 {
+            if waiting == CHUNK || waiting_bytes >= CHUNK_BYTES {
+                (waiting, waiting_bytes) = (0, 0);
                 files.commit(covers(changed.seq))?;
                 let view = files.view(covers(changed.seq), &follower.current().view.clone())?;
                 follower.publish(view);

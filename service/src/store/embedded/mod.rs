@@ -12,8 +12,11 @@ mod equivalence;
 mod follower;
 mod index;
 mod indexer;
+mod knn;
+mod matrix;
 mod retrieval;
 mod sqlite;
+mod vector_store;
 mod writer;
 
 use std::io::ErrorKind;
@@ -28,8 +31,8 @@ use crate::memory::{Edit, Memory, MemoryId, NewMemory};
 use crate::query::{Plan, Retrieved};
 use crate::scope::Scope;
 use crate::store::{
-    Added, Cursor, Deleted, Edited, Imported, ListFilters, MemoryStore, Operated, Operation,
-    Resolved, Retriever, StoreError,
+    Added, Cursor, Deleted, Edited, Import, Imported, ListFilters, MemoryStore, Operated,
+    Operation, Resolved, Retriever, StoreError,
 };
 pub use backup::Backup;
 use follower::Follower;
@@ -154,16 +157,11 @@ impl MemoryStore for EmbeddedStore {
         .await
     }
 
-    async fn import(
-        &self,
-        imported: Vec<(Memory, Option<f64>)>,
-    ) -> Result<Vec<Imported>, StoreError> {
+    async fn import(&self, imported: Vec<Import>) -> Result<Vec<Imported>, StoreError> {
         self.write(move |transaction, counters| {
             imported
-                .iter()
-                .map(|(memory, attention)| {
-                    memories::import(transaction, counters, memory, *attention)
-                })
+                .into_iter()
+                .map(|import| memories::import(transaction, counters, import))
                 .collect()
         })
         .await
@@ -398,7 +396,8 @@ impl EmbeddedStore {
         now: DateTime<Utc>,
     ) -> Result<Result<Retrieved, String>, StoreError> {
         self.read(move |connection, follower| {
-            let moment = follower.same_moment(connection)?;
+            let model = asked.1.vector.as_ref().map(|vector| &vector.model);
+            let moment = follower.same_moment(connection, model)?;
             if let Some(lock) = control::lock(connection, now)? {
                 return Ok(Ok(Retrieved {
                     lock: Some(lock),

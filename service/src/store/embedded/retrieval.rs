@@ -12,6 +12,7 @@ use super::follower::{Follower, Moment, State};
 use super::index::best::{Best, Rank};
 use super::index::schema::id_head;
 use super::index::view::{Admission, Lookups, Place};
+use super::knn::Meant;
 use super::sqlite::changes::{self, Changed};
 use super::sqlite::codec::millis;
 use super::sqlite::from_sqlite;
@@ -65,9 +66,9 @@ struct Scanned {
 }
 
 /// A chosen memory before its frequencies are known.
-struct Chosen {
-    number: i64,
-    memory: Arc<Memory>,
+pub(super) struct Chosen {
+    pub number: i64,
+    pub memory: Arc<Memory>,
     known: Known,
 }
 
@@ -95,12 +96,12 @@ pub(super) fn retrieve(
     })
 }
 
-struct Search<'a> {
-    source: &'a Source<'a>,
-    state: &'a State,
-    scope: &'a Scope,
-    plan: &'a Plan,
-    now: DateTime<Utc>,
+pub(super) struct Search<'a> {
+    pub source: &'a Source<'a>,
+    pub state: &'a State,
+    pub scope: &'a Scope,
+    pub plan: &'a Plan,
+    pub now: DateTime<Utc>,
 }
 
 impl<'a> Search<'a> {
@@ -146,6 +147,10 @@ impl<'a> Search<'a> {
         let lookups = view.look_up(&self.scope.namespace, self.plan, held)?;
         view.score(&lookups, &statistics, &admission, &mut best, Match::Indexed)?;
         let mut chosen = self.read(best)?;
+        let meant = Meant::of(self);
+        if let Some(meant) = &meant {
+            meant.add_nearest(self, &mut chosen, &view.gates(&admission)?, &changed)?;
+        }
         let retrieved = chosen.len();
         if self.plan.neighbours {
             self.add_neighbours(&mut chosen, &changed)?;
@@ -158,7 +163,7 @@ impl<'a> Search<'a> {
             lock: None,
             statistics,
             hidden: chosen.is_empty() && hidden,
-            candidates: self.candidates(chosen, retrieved, &lookups)?,
+            candidates: self.candidates(chosen, retrieved, meant.as_ref(), &lookups)?,
         })
     }
 
@@ -258,8 +263,7 @@ impl<'a> Search<'a> {
         ranked.sort_by(|(score, one), (other_score, other)| {
             other_score
                 .total_cmp(score)
-                .then(other.memory.created_at.cmp(&one.memory.created_at))
-                .then_with(|| one.memory.id.cmp(&other.memory.id))
+                .then_with(|| one.memory.tie(&other.memory))
         });
         ranked.truncate(self.plan.pool);
         Ok(ranked.into_iter().map(|(_, chosen)| chosen).collect())
@@ -345,7 +349,7 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    fn neighbour(
+    pub(super) fn neighbour(
         &self,
         number: i64,
         changed: &dyn Fn(i64) -> bool,
@@ -371,6 +375,7 @@ impl<'a> Search<'a> {
         &self,
         chosen: Vec<Chosen>,
         retrieved: usize,
+        meant: Option<&Meant<'_>>,
         lookups: &Lookups,
     ) -> Result<Vec<Candidate>, Failure> {
         let places: Vec<Place> = chosen
@@ -389,6 +394,7 @@ impl<'a> Search<'a> {
             .into_iter()
             .enumerate()
             .map(|(index, chosen)| Candidate {
+                cosine: meant.and_then(|meant| meant.cosine(chosen.number)),
                 memory: chosen.memory,
                 frequencies: match chosen.known {
                     Known::Terms(frequencies) => frequencies,

@@ -7,11 +7,12 @@ use tantivy::indexer::{IndexWriterOptions, LogMergePolicy};
 use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, Term};
 
 use super::schema::{Covers, Fields};
+use super::terms;
 use super::view::View;
 use crate::memory::Memory;
 
 /// Memory that the writer fills before it writes a segment, in bytes.
-const WRITER_MEMORY: usize = 20 << 20;
+const WRITER_MEMORY: usize = 15 << 20;
 /// So many segments of a size are merged into one: each segment costs every search its lookups.
 const MERGED: usize = 4;
 /// Segments that have lost this share of their memories are written anew.
@@ -72,6 +73,7 @@ impl Files {
     }
 
     fn of(index: Index, fields: Fields) -> Result<Files, IndexError> {
+        index.tokenizers().register(terms::TOKENIZER, terms::Reader);
         let reader = index
             .reader_builder()
             .reload_policy(ReloadPolicy::Manual)

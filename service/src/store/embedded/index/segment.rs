@@ -10,6 +10,7 @@ use tantivy::schema::IndexRecordOption;
 use tantivy::{DocId, InvertedIndexReader, SegmentReader};
 
 use super::schema::{self, Fields};
+use super::terms;
 use crate::analysis::terms::Term;
 use crate::query::Filters;
 use crate::scope::Scope;
@@ -78,7 +79,7 @@ impl Segment {
 
     /// Where the segment has the memories that hold a term, if it has any.
     pub(super) fn find(&self, namespace: &str, term: &Term) -> tantivy::Result<Option<TermInfo>> {
-        let key = schema::term_key(namespace, term.as_str());
+        let key = terms::key(namespace, term.as_str());
         let term = tantivy::Term::from_field_text(self.fields.terms, &key);
         Ok(self.inverted.get_term_info(&term)?)
     }

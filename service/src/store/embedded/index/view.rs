@@ -8,7 +8,7 @@ use tantivy::{DocId, Searcher};
 
 use super::best::{Best, Rank};
 use super::schema::{Covers, Fields};
-use super::segment::Segment;
+use super::segment::{Gate, Segment};
 use crate::query::{Plan, Statistics};
 use crate::ranking::bm25::{Scorer, Sum};
 use crate::scope::Scope;
@@ -47,6 +47,17 @@ pub(crate) struct Admission<'a> {
     pub now: DateTime<Utc>,
     /// Rows that changed after the view was made: what it knows of them is out of date.
     pub changed: &'a dyn Fn(i64) -> bool,
+}
+
+/// Scope and filters in the terms of each segment.
+pub(crate) struct Gates<'a>(Vec<Gate<'a>>);
+
+impl Gates<'_> {
+    /// Whether scope and filters admit a memory, as the index knows it.
+    pub(crate) fn admit(&self, place: Place) -> bool {
+        let gate = &self.0[place.segment as usize];
+        gate.sees(place.doc) && gate.passes(place.doc)
+    }
 }
 
 impl View {
@@ -141,6 +152,15 @@ impl View {
         };
         let found = self.segments.iter().map(in_segment);
         Ok(Lookups(found.collect::<tantivy::Result<_>>()?))
+    }
+
+    /// What scope and filters admit of it.
+    pub(crate) fn gates<'a>(&'a self, admission: &Admission<'a>) -> tantivy::Result<Gates<'a>> {
+        let gate = |segment: &'a Arc<Segment>| {
+            segment.gate(admission.scope, &admission.plan.filters, admission.now)
+        };
+        let gates = self.segments.iter().map(gate);
+        Ok(Gates(gates.collect::<tantivy::Result<_>>()?))
     }
 
     /// Offers every match of the plan's terms with its BM25 score.

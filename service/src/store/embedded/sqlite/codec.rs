@@ -4,13 +4,12 @@ use std::sync::LazyLock;
 
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use rusqlite::{Row, Transaction, named_params};
-use sha2::{Digest, Sha256};
 
 use super::from_sqlite;
 use crate::analysis::emotion::{Emotion, Label};
 use crate::analysis::terms::Frequencies;
 use crate::analysis::{ANALYSIS_VERSION, Analysis};
-use crate::memory::{Details, Fate, Memory, MemoryId, Place};
+use crate::memory::{Details, Fate, Memory, MemoryId, Place, content_hash};
 use crate::store::StoreError;
 
 /// The columns that [`memory`] reads, by name.
@@ -58,11 +57,6 @@ pub(crate) fn place_key(place: &Place) -> String {
         (_, _, Some(document)) => serde_json::json!(["document", document]).to_string(),
         _ => String::new(),
     }
-}
-
-/// SHA-256 of a content.
-pub(crate) fn content_hash(content: &str) -> [u8; 32] {
-    Sha256::digest(content.as_bytes()).into()
 }
 
 /// Where each of [`COLUMNS`] is: looking for the names in each row took a third of reading it.

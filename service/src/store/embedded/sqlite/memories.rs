@@ -5,13 +5,13 @@ use std::collections::HashSet;
 use chrono::{DateTime, Utc};
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
-use super::codec::{self, COLUMNS, content_hash, place_key};
+use super::codec::{self, COLUMNS, place_key};
 use super::counters::{Counters, entity_key};
-use super::from_sqlite;
-use crate::memory::{Edit, Fate, Memory, MemoryId, NewMemory, Place, State};
+use super::{from_sqlite, vectors};
+use crate::memory::{Edit, Fate, Memory, MemoryId, NewMemory, Place, State, content_hash};
 use crate::scope::Scope;
 use crate::store::embedded::index::schema::differ;
-use crate::store::{Added, Edited, Imported, StoreError};
+use crate::store::{Added, Edited, Import, Imported, StoreError};
 
 /// A memory as it is stored, with the number of its row.
 type Row = (i64, Memory);
@@ -137,6 +137,7 @@ fn create(
     };
     let number = save(transaction, None, &memory)?;
     link_entities(transaction, number, &memory)?;
+    vectors::put(transaction, number, new.vector)?;
     counters.count(&memory, 1);
     counters.mention(&memory, memory.created_at, new.attention);
     Ok(memory)
@@ -171,6 +172,7 @@ fn reinforce(
         memory.details.invalid_at = new.details.invalid_at;
     }
     save(transaction, Some((number, &before)), &memory)?;
+    vectors::put(transaction, number, new.vector.clone())?;
     recount(counters, &before, &memory);
     counters.mention(&memory, new.created_at, new.attention);
     if let Some(consolidated) = &memory.fate.consumed_by {
@@ -223,9 +225,9 @@ fn reinforce_consolidated(
 pub(crate) fn import(
     transaction: &Transaction<'_>,
     counters: &mut Counters,
-    memory: &Memory,
-    attention: Option<f64>,
+    import: Import,
 ) -> Result<Imported, StoreError> {
+    let memory = &import.memory;
     let there = by_id(transaction, &memory.id)?;
     if let Some((_, before)) = &there {
         if before.namespace != memory.namespace || before.agent != memory.agent {
@@ -253,6 +255,13 @@ pub(crate) fn import(
         memory,
     )?;
     link_entities(transaction, number, memory)?;
+    if there
+        .as_ref()
+        .is_some_and(|(_, before)| before.content != memory.content)
+    {
+        vectors::drop_all(transaction, number)?;
+    }
+    vectors::put(transaction, number, import.vector)?;
     match there {
         Some((_, before)) => {
             recount(counters, &before, memory);
@@ -262,7 +271,7 @@ pub(crate) fn import(
             if memory.fate.trashed_at.is_none() {
                 counters.count(memory, 1);
             }
-            if let Some(attention) = attention {
+            if let Some(attention) = import.attention {
                 counters.mention(memory, memory.created_at, attention);
             }
             Ok(Imported::Created)
@@ -294,6 +303,10 @@ pub(crate) fn edit(
         if let Some((_, twin)) = twin.filter(|(twin, _)| *twin != number) {
             return Ok(Edited::SameAs(twin.id));
         }
+        if memory.content != content {
+            vectors::drop_all(transaction, number)?;
+        }
+        vectors::put(transaction, number, edit.vector)?;
         memory.content = content;
         memory.analysis = analysis;
     }
@@ -360,10 +373,10 @@ pub(crate) fn purge(
         counters.count(&memory, -1);
     }
     let seq = next_seq(transaction)?;
+    vectors::drop_all(transaction, number)?;
     for sql in [
         "DELETE FROM memories WHERE number = ?1",
         "DELETE FROM memory_entities WHERE number = ?1",
-        "DELETE FROM vectors WHERE number = ?1",
     ] {
         transaction.execute(sql, [number]).map_err(from_sqlite)?;
     }
@@ -406,7 +419,7 @@ fn save(
     codec::write(transaction, number, seq, indexed, memory)
 }
 
-fn next_seq(transaction: &Transaction<'_>) -> Result<i64, StoreError> {
+pub(super) fn next_seq(transaction: &Transaction<'_>) -> Result<i64, StoreError> {
     let mut statement = transaction
         .prepare_cached("UPDATE control SET value = value + 1 WHERE name = 'seq' RETURNING value")
         .map_err(from_sqlite)?;
