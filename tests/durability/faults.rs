@@ -84,7 +84,7 @@ fn a_damaged_index_is_made_anew_while_answers_are_right() {
         ("of an older format", |folder| {
             let meta = folder.join("index/meta.json");
             let text = fs::read_to_string(&meta).unwrap();
-            let older = text.replace("\\\"format\\\":1", "\\\"format\\\":0");
+            let older = text.replace("\\\"format\\\":2", "\\\"format\\\":1");
             assert_ne!(text, older);
             fs::write(meta, older).unwrap();
         }),
@@ -97,7 +97,7 @@ fn a_damaged_index_is_made_anew_while_answers_are_right() {
         eventually(&format!("a whole index again, {what}"), || {
             folder.path().join("index/meta.json").exists()
                 && fs::read_to_string(folder.path().join("index/meta.json"))
-                    .is_ok_and(|meta| meta.contains("format\\\":1") && !meta.contains("seq\\\":0"))
+                    .is_ok_and(|meta| meta.contains("format\\\":2") && !meta.contains("seq\\\":0"))
         });
         answers_are_right(&service);
         service.stop();

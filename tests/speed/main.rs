@@ -1,7 +1,8 @@
 //! How fast it is, each figure beside a floor of the same run.
 //!
 //! `cargo bench --bench speed [-- --most N]` prints tab-separated lines. It starts the real service on
-//! stores of 1,000, 10,000 and 100,000 memories (up to `--most`).
+//! stores of 1,000, 10,000 and 100,000 memories (up to `--most`), with the built-in model; with
+//! `KEEPSAKE_EMBEDDER=none` without one.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a report")]
 
@@ -137,13 +138,15 @@ fn store(size: usize) {
 
     let everyday: Vec<String> = (0..QUESTIONS).map(|_| corpus.everyday_question()).collect();
     let rare: Vec<String> = (0..QUESTIONS).map(|_| corpus.rare_question()).collect();
-    for (what, questions) in [
-        ("search, everyday words", &everyday),
-        ("search, rare words", &rare),
+    for (what, mode, questions) in [
+        ("search, lexical, everyday words", "lexical", &everyday),
+        ("search, lexical, rare words", "lexical", &rare),
+        // Without an embedder this is the first again.
+        ("search, everyday words", "auto", &everyday),
     ] {
         let mut times: Vec<Duration> = questions
             .iter()
-            .map(|question| service.search(question).0)
+            .map(|question| service.search_by(mode, question).0)
             .collect();
         let floor = floors::bare_query(folder.path(), questions);
         report(what, size, &mut times, floor);

@@ -89,10 +89,19 @@ impl Service {
         began.elapsed()
     }
 
-    /// Searches and returns how long that took, and how many were found.
+    /// Searches as it is done unless asked otherwise, and returns how long that took, and how many
+    /// were found.
     pub(crate) fn search(&self, query: &str) -> (Duration, usize) {
+        self.search_by("auto", query)
+    }
+
+    /// Searches in a mode.
+    pub(crate) fn search_by(&self, mode: &str, query: &str) -> (Duration, usize) {
         let began = Instant::now();
-        let answer = self.post("/v1/search", &json!({"query": query, "is_primary": true}));
+        let answer = self.post(
+            "/v1/search",
+            &json!({"query": query, "is_primary": true, "mode": mode}),
+        );
         (
             began.elapsed(),
             answer["results"].as_array().map_or(0, Vec::len),
