@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use simsimd::SpatialSimilarity;
+use pulp::{Arch, Simd, WithSimd};
 
 /// The identity of an embedding model: vectors of two models are never compared.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -70,9 +70,6 @@ pub struct NewVector {
 
 /// The greatest step of a direction.
 const GREATEST: f64 = 127.0;
-/// A step of a probe's fine part is so many times smaller than one of its coarse part; from half a
-/// coarse step downwards it has `GREATEST` of them.
-const FINER: f64 = 2.0 * GREATEST;
 
 /// The direction of a vector, in whole steps from -127 to 127 along each dimension, the longest of
 /// them 127: a byte for each number. Only directions are compared, so no scale is kept.
@@ -94,45 +91,75 @@ impl Direction {
     }
 }
 
-/// How long a direction is, in steps: what [`Probe::cosine`] divides by.
+/// How long a direction is, in steps: what a product is divided by for a cosine.
 pub fn length(steps: &[i8]) -> f64 {
-    product(steps, steps).sqrt()
+    let squares = steps.iter().map(|step| i64::from(*step).pow(2));
+    (squares.sum::<i64>() as f64).sqrt()
 }
 
 /// The vector of a query, to be compared with many directions.
 ///
-/// It is kept twice as finely as a direction, in two parts of whole steps, so that the comparison is
-/// exact arithmetic of whole numbers: the same on every machine, in every order.
+/// It is kept in steps, too, but much finer ones, so that the comparison is exact arithmetic of whole
+/// numbers: the same on every machine, in every order.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Probe {
-    coarse: Vec<i8>,
-    fine: Vec<i8>,
-    /// Of a coarse step.
+    steps: Vec<i16>,
+    /// Of a step.
     scale: f64,
 }
 
 impl Probe {
     /// `unit` has unit length.
     pub fn new(unit: &[f32]) -> Probe {
-        let scale = longest(unit) / GREATEST;
-        let (mut coarse, mut fine) = (Vec::new(), Vec::new());
-        for value in unit {
-            let steps = f64::from(*value) / scale;
-            let step = whole(steps);
-            coarse.push(step);
-            fine.push(whole((steps - f64::from(step)) * FINER));
-        }
+        // No product is greater than the product of both lengths, so none overflows.
+        let longest_direction = GREATEST * (unit.len() as f64).sqrt();
+        let length = (f64::from(i16::MAX) / longest(unit)).min(LARGEST_PRODUCT / longest_direction);
+        let steps = unit
+            .iter()
+            .map(|value| (f64::from(*value) * length).round() as i16);
         Probe {
-            coarse,
-            fine,
-            scale,
+            steps: steps.collect(),
+            scale: length.recip(),
         }
     }
 
-    /// The cosine with a direction, given its [`length`]; 0 if it has another dimension.
-    pub fn cosine(&self, steps: &[i8], length: f64) -> f64 {
-        let sum = product(&self.coarse, steps) + product(&self.fine, steps) / FINER;
-        (sum * self.scale / length).clamp(-1.0, 1.0)
+    /// The products with directions of the probe's dimension that lie one after the other.
+    pub fn products(&self, directions: &[i8], products: &mut [i32]) {
+        Arch::new().dispatch(Products {
+            probe: &self.steps,
+            directions,
+            products,
+        });
+    }
+
+    /// The cosine with a direction, given the [product](Probe::products) and the [`length`].
+    pub fn cosine(&self, product: i32, length: f64) -> f64 {
+        (f64::from(product) * self.scale / length).clamp(-1.0, 1.0)
+    }
+}
+
+/// Largest product of a probe and a direction, with room for rounding.
+const LARGEST_PRODUCT: f64 = 2_000_000_000.0;
+
+/// Products of a probe and many directions, compiled for several kinds of processors.
+struct Products<'a> {
+    probe: &'a [i16],
+    directions: &'a [i8],
+    products: &'a mut [i32],
+}
+
+impl WithSimd for Products<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _simd: S) {
+        let directions = self.directions.chunks_exact(self.probe.len().max(1));
+        for (product, steps) in self.products.iter_mut().zip(directions) {
+            let pairs = self.probe.iter().zip(steps);
+            *product = pairs
+                .map(|(probe, step)| i32::from(*probe) * i32::from(*step))
+                .sum();
+        }
     }
 }
 
@@ -147,11 +174,6 @@ fn longest(values: &[f32]) -> f64 {
 /// The nearest whole number of steps.
 fn whole(steps: f64) -> i8 {
     steps.round().clamp(-GREATEST, GREATEST) as i8
-}
-
-/// The scalar product; 0 of two that cannot be multiplied.
-fn product(one: &[i8], other: &[i8]) -> f64 {
-    <i8 as SpatialSimilarity>::dot(one, other).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -196,10 +218,31 @@ mod tests {
         }
     }
 
+    fn cosine(unit: &[f32], direction: &Direction) -> f64 {
+        let (probe, mut products) = (Probe::new(unit), [0]);
+        probe.products(direction.steps(), &mut products);
+        probe.cosine(products[0], length(direction.steps()))
+    }
+
     #[test]
-    fn another_dimension_is_as_far_as_can_be() {
-        let probe = Probe::new(&[1.0, 0.0]);
-        assert!(probe.cosine(&[127, 0, 0], 127.0).abs() < f64::EPSILON);
+    fn the_longest_vectors_do_not_overflow() {
+        for dimension in [1, 256, 4_096] {
+            let model = model(dimension);
+            let unit = model.unit(vec![-1.0; dimension]).unwrap();
+            let direction = Direction::of(&model, unit.clone()).unwrap();
+            assert!(cosine(&unit, &direction) > 0.9999);
+        }
+    }
+
+    #[test]
+    fn many_directions_are_compared_at_once() {
+        let probe = Probe::new(&[0.6, 0.8]);
+        let mut products = [0; 3];
+        probe.products(&[127, 0, 0, 127, -127, 0], &mut products);
+        let cosines = products.map(|product| probe.cosine(product, 127.0));
+        for (cosine, expected) in cosines.into_iter().zip([0.6, 0.8, -0.6]) {
+            assert!((cosine - expected).abs() < 1e-4, "{cosine}");
+        }
     }
 
     proptest! {
@@ -215,8 +258,7 @@ mod tests {
                 return Ok(());
             };
             let direction = Direction::of(&model, other.clone()).unwrap();
-            let cosine = Probe::new(&one).cosine(direction.steps(), length(direction.steps()));
-            prop_assert!((cosine - exact(&one, &other)).abs() < 0.006);
+            prop_assert!((cosine(&one, &direction) - exact(&one, &other)).abs() < 0.006);
         }
 
         #[test]
@@ -224,7 +266,7 @@ mod tests {
             let model = model(values.len());
             let Some(unit) = model.unit(values) else { return Ok(()) };
             let direction = Direction::of(&model, unit.clone()).unwrap();
-            let cosine = Probe::new(&unit).cosine(direction.steps(), length(direction.steps()));
+            let cosine = cosine(&unit, &direction);
             prop_assert!(cosine > 0.9995, "{cosine}");
         }
 

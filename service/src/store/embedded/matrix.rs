@@ -11,6 +11,9 @@ use super::sqlite::vectors::{self, Entry};
 use crate::store::StoreError;
 use crate::vector::{ModelId, Probe, length};
 
+/// Vectors that are compared at once.
+const BLOCK: usize = 256;
+
 /// Every vector of a model.
 pub(super) struct Matrix {
     model: ModelId,
@@ -124,7 +127,9 @@ impl Matrix {
         let (index, row) = *self.places.get(&number)?;
         let (space, dimension) = (&self.spaces[index], self.model.dimension());
         let steps = &space.steps[row * dimension..][..dimension];
-        Some(probe.cosine(steps, space.rows[row].length))
+        let mut product = [0];
+        probe.products(steps, &mut product);
+        Some(probe.cosine(product[0], space.rows[row].length))
     }
 
     /// The numbers of the nearest memories of a namespace that `admits` lets in, by cosines above 0, in
@@ -139,19 +144,23 @@ impl Matrix {
         let mut best = Best::new(most);
         if let Some(index) = self.namespaces.get(namespace) {
             let space = &self.spaces[*index];
-            let vectors = space.steps.chunks_exact(self.model.dimension());
-            for (row, steps) in space.rows.iter().zip(vectors) {
-                let score = probe.cosine(steps, row.length);
-                if score <= 0.0 || !best.wants_score(score) {
-                    continue;
-                }
-                let rank = Rank {
-                    score,
-                    created: row.created,
-                    id_head: row.id_head,
-                };
-                if best.wants(&rank) && admits(row.number)? {
-                    best.offer(rank, row.number);
+            let vectors = space.steps.chunks(BLOCK * self.model.dimension());
+            let mut products = [0; BLOCK];
+            for (rows, vectors) in space.rows.chunks(BLOCK).zip(vectors) {
+                probe.products(vectors, &mut products[..rows.len()]);
+                for (row, product) in rows.iter().zip(products) {
+                    let score = probe.cosine(product, row.length);
+                    if score <= 0.0 || !best.wants_score(score) {
+                        continue;
+                    }
+                    let rank = Rank {
+                        score,
+                        created: row.created,
+                        id_head: row.id_head,
+                    };
+                    if best.wants(&rank) && admits(row.number)? {
+                        best.offer(rank, row.number);
+                    }
                 }
             }
         }

@@ -153,7 +153,9 @@ fn cosine(memory: &Memory, plan: &Plan) -> Option<f64> {
     let query = plan.vector.as_ref()?;
     let direction = Direction::of(&model(), values(&memory.content))?;
     let probe = Probe::new(&query.values);
-    Some(probe.cosine(direction.steps(), length(direction.steps())))
+    let mut product = [0];
+    probe.products(direction.steps(), &mut product);
+    Some(probe.cosine(product[0], length(direction.steps())))
 }
 
 /// BM25 and cosine.
