@@ -10,7 +10,6 @@ use crate::analysis::{Analyser, Ingredients};
 use crate::clock::Clock;
 use crate::config::Settings;
 use crate::config::reload::{Reloaded, Source};
-use crate::embedding;
 use crate::error::Error;
 use crate::meaning::Meaning;
 use crate::ranking::Weights;
@@ -91,7 +90,7 @@ impl App {
     /// Like [`App::open`], with the source of the settings, so that [`App::reload_if_changed`] follows it.
     ///
     /// # Errors
-    /// When the store cannot be opened.
+    /// As [`App::open`].
     pub fn following(source: Source, settings: Settings, clock: Clock) -> Result<App, Error> {
         App::assemble(settings, Some(source), clock, Switches::default())
     }
@@ -103,11 +102,7 @@ impl App {
         switches: Switches,
     ) -> Result<App, Error> {
         let store = Arc::new(EmbeddedStore::open(&settings.data_dir)?);
-        let embedder = embedding::open(
-            &settings.embedder,
-            &settings.models_dir(),
-            settings.embed_cache_ttl,
-        )?;
+        let embedder = settings.open_embedder()?;
         let analyser = Analyser::new(&settings.user_entities, switches.ingredients);
         let settings = Arc::new(settings);
         Ok(App {

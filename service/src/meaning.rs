@@ -26,6 +26,8 @@ const STEP: usize = 256;
 /// How long the background work waits after a failure, and when nothing calls it.
 const RETRY: Duration = Duration::from_secs(5);
 const IDLE: Duration = Duration::from_secs(60);
+/// How long it waits when it is called: a write calls before it has stored its memory.
+const SETTLE: Duration = Duration::from_secs(1);
 /// Missing vectors of a model that was complete: less than one memory in so many.
 const NEARLY_ALL: u64 = 100;
 
@@ -311,8 +313,8 @@ impl Meaning {
             let woken = tokio::time::timeout(wait, self.wake.notified())
                 .await
                 .is_ok();
-            if woken && failed {
-                tokio::time::sleep(RETRY).await;
+            if woken {
+                tokio::time::sleep(if failed { RETRY } else { SETTLE }).await;
             }
         }
     }

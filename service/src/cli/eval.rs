@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde_json::{Value, json};
 
-use super::Outcome;
 use super::printer::{Printer, progress};
 use super::tables::aligned;
+use super::{Outcome, search};
 use crate::analysis::Ingredients;
 use crate::app::Switches;
 use crate::config::Settings;
@@ -27,7 +27,7 @@ pub(super) struct Eval {
     sets: Vec<String>,
     /// Search only like this, may be given several times [default: lexical, vector and hybrid]
     #[arg(long = "mode", value_name = "MODE", value_enum)]
-    modes: Vec<Way>,
+    modes: Vec<search::Mode>,
     /// Also measure what is lost without each part of retrieval
     #[arg(long)]
     ablate: bool,
@@ -37,24 +37,6 @@ pub(super) struct Eval {
     /// Compare two folders of runs query by query instead
     #[arg(long, num_args = 2, value_names = ["BEFORE", "AFTER"], conflicts_with_all = ["ablate", "runs"])]
     compare: Option<Vec<PathBuf>>,
-}
-
-/// The ways to search that are measured.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Way {
-    Lexical,
-    Vector,
-    Hybrid,
-}
-
-impl Way {
-    fn mode(self) -> Mode {
-        match self {
-            Way::Lexical => Mode::Lexical,
-            Way::Vector => Mode::Vector,
-            Way::Hybrid => Mode::Hybrid,
-        }
-    }
 }
 
 /// The parts that can be switched off, by name.
@@ -113,12 +95,12 @@ fn parts() -> [(&'static str, Switches); 6] {
 }
 
 impl Eval {
-    /// The ways to search that are asked for; the whole is what the last one finds.
-    fn ways(&self) -> Vec<Way> {
+    /// The modes that are measured; the parts are switched off in the last one.
+    fn modes(&self) -> Vec<Mode> {
         if self.modes.is_empty() {
-            Way::value_variants().to_vec()
+            vec![Mode::Lexical, Mode::Vector, Mode::Hybrid]
         } else {
-            self.modes.clone()
+            self.modes.iter().map(|mode| Mode::from(*mode)).collect()
         }
     }
 
@@ -168,9 +150,8 @@ impl Eval {
         };
         let all = Switches::default();
         let stored = Stored::new(set, &settings, all).await?;
-        let mut measured = Vec::new();
-        for way in self.ways() {
-            let mode = way.mode();
+        let (mut measured, mut last) = (Vec::new(), None);
+        for mode in self.modes() {
             let full = stored.ask(all, mode).await?;
             let off = Switches {
                 factors: false,
@@ -184,12 +165,11 @@ impl Eval {
             }
             measured.extend(rows(&set.name, mode, "on", &full));
             measured.push(row_of_all(&set.name, mode, "off", &plain));
+            last = Some((mode, overall(&full.runs)[NDCG]));
         }
-        if !self.ablate {
+        let Some((mode, whole)) = last.filter(|_| self.ablate) else {
             return Ok((measured, Value::Null));
-        }
-        let mode = self.ways().last().map_or(Mode::Auto, |way| way.mode());
-        let whole = overall(&stored.ask(all, mode).await?.runs)[NDCG];
+        };
         let mut loss = serde_json::Map::from_iter([
             ("set".to_owned(), Value::from(set.name.as_str())),
             ("nDCG@10".to_owned(), Value::from(whole)),

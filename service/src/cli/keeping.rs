@@ -9,7 +9,6 @@ use serde_json::json;
 use super::printer::{Printer, progress};
 use super::{Global, Outcome, flags, settings};
 use crate::config::Environment;
-use crate::embedding;
 use crate::meaning::{Backfilled, Meaning};
 use crate::store::embedded::{Backup, EmbeddedStore};
 
@@ -77,11 +76,7 @@ impl Reindex {
             }
         };
         progress.finish_and_clear();
-        let embedder = embedding::open(
-            &settings.embedder,
-            &settings.models_dir(),
-            settings.embed_cache_ttl,
-        )?;
+        let embedder = settings.open_embedder()?;
         let (mut done, mut counts) = (Backfilled::default(), (0, 0));
         if let Some(embedder) = embedder {
             let meaning = Meaning::new(embedder);

@@ -18,11 +18,12 @@ mod values;
 use std::collections::HashSet;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::embedding::Choice;
+use crate::embedding::{self, Choice, EmbedError, Embedder};
 use crate::ranking::Weights;
 use file::Files;
 use layers::Layers;
@@ -76,6 +77,14 @@ impl Settings {
     /// Where downloaded embedding models lie.
     pub fn models_dir(&self) -> PathBuf {
         self.data_dir.join("models")
+    }
+
+    /// Opens the embedder that is chosen, if one is.
+    ///
+    /// # Errors
+    /// As [`embedding::open`].
+    pub fn open_embedder(&self) -> Result<Option<Arc<dyn Embedder>>, EmbedError> {
+        embedding::open(&self.embedder, &self.models_dir(), self.embed_cache_ttl)
     }
 }
 

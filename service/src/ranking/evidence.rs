@@ -28,10 +28,15 @@ const EVERYWHERE: f64 = 0.5;
 /// How much that is not everyday a query must name to be no small talk.
 const MUCH: f64 = 1.5;
 
-/// What the nearness of a memory's meaning proves by itself.
-pub fn of_meaning(plan: &Plan, hearing: &Hearing, cosine: f64) -> f64 {
-    let named: f64 = plan.claims.iter().map(|claim| 1.0 - claim.commonness).sum();
-    if hearing.is_evident(cosine, named >= MUCH) {
+/// Whether a query names too much to be small talk.
+pub fn names_much(plan: &Plan) -> bool {
+    let named = plan.claims.iter().map(|claim| 1.0 - claim.commonness);
+    named.sum::<f64>() >= MUCH
+}
+
+/// What the nearness of a memory's meaning proves by itself, for a query that [`names_much`] or not.
+pub fn of_meaning(hearing: &Hearing, cosine: f64, names_much: bool) -> f64 {
+    if hearing.is_evident(cosine, names_much) {
         PREFETCH_FLOOR
     } else if hearing.hears(cosine) {
         SEARCH_FLOOR

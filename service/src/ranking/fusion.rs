@@ -47,11 +47,12 @@ pub fn similarities(plan: &Plan, retrieved: &Retrieved, hearing: Option<&Hearing
     let (best_lexical, best_near) = (best(|part| part.lexical), best(|part| part.near));
     let nearest = retrieved.candidates.iter().map(cosine).fold(0.0, f64::max);
     let (words, doubt) = words(plan);
+    let names_much = evidence::names_much(plan);
     let scored = |part: Parts| {
         let candidate = &retrieved.candidates[part.candidate];
         let trusted = 1.0 - doubt * (1.0 - part.proven.min(1.0));
         let heard = hearing.map_or(0.0, |hearing| {
-            evidence::of_meaning(plan, hearing, cosine(candidate))
+            evidence::of_meaning(hearing, cosine(candidate), names_much)
         });
         Scored {
             memory: candidate.memory.clone(),

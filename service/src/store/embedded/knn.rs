@@ -1,6 +1,7 @@
 //! Candidates that are near in meaning: the pool's depth of what scope and filters admit, exactly.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
+use std::sync::Arc;
 
 use super::follower::Moment;
 use super::index::view::Gates;
@@ -45,22 +46,26 @@ impl<'a> Meant<'a> {
         let numbers = self
             .matrix
             .nearest(&search.scope.namespace, &self.probe, pool, admits)?;
-        let known: HashSet<i64> = chosen.iter().map(|chosen| chosen.number).collect();
+        let known: HashMap<i64, Arc<Memory>> = chosen
+            .iter()
+            .map(|chosen| (chosen.number, chosen.memory.clone()))
+            .collect();
+        // Those that are chosen by their words count for the depth, and are not read again.
         let mut ranked = Vec::new();
         for number in numbers {
             let cosine = self.cosine(number).unwrap_or_default();
-            if let Some(found) = search.neighbour(number, changed)? {
-                ranked.push((cosine, found));
+            if let Some(memory) = known.get(&number) {
+                ranked.push((cosine, memory.clone(), None));
+            } else if let Some(found) = search.neighbour(number, changed)? {
+                ranked.push((cosine, found.memory.clone(), Some(found)));
             }
         }
-        ranked.sort_by(|(cosine, one), (other_cosine, other)| {
-            other_cosine
-                .total_cmp(cosine)
-                .then_with(|| one.memory.tie(&other.memory))
+        ranked.sort_by(|(cosine, one, _), (other_cosine, other, _)| {
+            let nearer = other_cosine.total_cmp(cosine);
+            nearer.then_with(|| one.tie(other))
         });
         ranked.truncate(pool);
-        let new = ranked.into_iter().map(|(_, found)| found);
-        chosen.extend(new.filter(|found| !known.contains(&found.number)));
+        chosen.extend(ranked.into_iter().filter_map(|(_, _, found)| found));
         Ok(())
     }
 }

@@ -145,11 +145,19 @@ impl<'a> Search<'a> {
         // A term that no memory holds is held by none of the index, but for trashed ones.
         let held = |term: usize| statistics.document_frequencies[term] > 0;
         let lookups = view.look_up(&self.scope.namespace, self.plan, held)?;
-        view.score(&lookups, &statistics, &admission, &mut best, Match::Indexed)?;
+        let gates = view.gates(&admission)?;
+        view.score(
+            &lookups,
+            &statistics,
+            &admission,
+            &gates,
+            &mut best,
+            Match::Indexed,
+        )?;
         let mut chosen = self.read(best)?;
         let meant = Meant::of(self);
         if let Some(meant) = &meant {
-            meant.add_nearest(self, &mut chosen, &view.gates(&admission)?, &changed)?;
+            meant.add_nearest(self, &mut chosen, &gates, &changed)?;
         }
         let retrieved = chosen.len();
         if self.plan.neighbours {
@@ -157,7 +165,7 @@ impl<'a> Search<'a> {
         }
         if chosen.is_empty() {
             let lookups = view.look_up(&self.scope.namespace, self.plan, |_| true)?;
-            hidden = hidden || view.hides(&lookups, &statistics, &admission)?;
+            hidden = hidden || view.hides(&lookups, &statistics, &admission, &gates)?;
         }
         Ok(Retrieved {
             lock: None,

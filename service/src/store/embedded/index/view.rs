@@ -169,13 +169,14 @@ impl View {
         lookups: &Lookups,
         statistics: &Statistics,
         admission: &Admission<'_>,
+        gates: &Gates<'_>,
         best: &mut Best<T>,
         found: impl Fn(Place) -> T,
     ) -> tantivy::Result<()> {
         let scorer = Scorer::new(admission.plan, statistics);
         let mut window = Window::new();
         for (index, segment) in self.segments.iter().enumerate() {
-            let gate = segment.gate(admission.scope, &admission.plan.filters, admission.now)?;
+            let gate = &gates.0[index];
             let counting = lookups.0[index]
                 .iter()
                 .filter(|(term, _)| scorer.counts(*term));
@@ -211,10 +212,11 @@ impl View {
         lookups: &Lookups,
         statistics: &Statistics,
         admission: &Admission<'_>,
+        gates: &Gates<'_>,
     ) -> tantivy::Result<bool> {
         let scorer = Scorer::new(admission.plan, statistics);
-        for (segment, found) in self.segments.iter().zip(&lookups.0) {
-            let gate = segment.gate(admission.scope, &admission.plan.filters, admission.now)?;
+        let segments = self.segments.iter().zip(&gates.0);
+        for ((segment, gate), found) in segments.zip(&lookups.0) {
             let counting = found.iter().filter(|(term, _)| scorer.counts(*term));
             for mut cursor in Cursor::each(segment, counting)? {
                 while let Some((doc, _)) = cursor.next() {
