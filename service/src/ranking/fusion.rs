@@ -6,11 +6,11 @@ use std::collections::{BTreeSet, HashMap};
 use crate::memory::Memory;
 use crate::query::{Candidate, Plan, QueryTerm, Retrieved, Via};
 
-use super::Scored;
 use super::bm25::Scorer;
 use super::evidence::{self, Judge};
 use super::explanation::{Found, FoundKind};
 use super::noise::Hearing;
+use super::{Parts, Scored};
 
 /// Part of its score that a memory lends to the turns just before and after it, and to the second
 /// ones. Measured on locomo-en and the two memorybank sets.
@@ -27,8 +27,8 @@ const WORDS_AND_DATE: f64 = 0.9;
 /// in common say less than being near.
 const DOUBT: f64 = 0.35;
 
-/// A candidate with the two parts of its similarity.
-struct Parts {
+/// A candidate with what its similarity is made of.
+struct Share {
     candidate: usize,
     /// BM25 with what neighbours lend.
     lexical: f64,
@@ -43,12 +43,12 @@ struct Parts {
 /// `hearing` is that of the plan's model.
 pub fn similarities(plan: &Plan, retrieved: &Retrieved, hearing: Option<&Hearing>) -> Vec<Scored> {
     let parts = parts(plan, retrieved, hearing);
-    let best = |part: fn(&Parts) -> f64| parts.iter().map(part).fold(f64::MIN_POSITIVE, f64::max);
+    let best = |part: fn(&Share) -> f64| parts.iter().map(part).fold(f64::MIN_POSITIVE, f64::max);
     let (best_lexical, best_near) = (best(|part| part.lexical), best(|part| part.near));
     let nearest = retrieved.candidates.iter().map(cosine).fold(0.0, f64::max);
     let (words, doubt) = words(plan);
     let names_much = evidence::names_much(plan);
-    let scored = |part: Parts| {
+    let scored = |part: Share| {
         let candidate = &retrieved.candidates[part.candidate];
         let trusted = 1.0 - doubt * (1.0 - part.proven.min(1.0));
         let heard = hearing.map_or(0.0, |hearing| {
@@ -60,6 +60,10 @@ pub fn similarities(plan: &Plan, retrieved: &Retrieved, hearing: Option<&Hearing
             similarity: words * trusted * part.lexical / best_lexical
                 + (1.0 - words) * part.near / best_near * nearest,
             evidence: part.proven.max(heard),
+            parts: Parts {
+                lexical: part.lexical / best_lexical,
+                cosine: candidate.cosine,
+            },
             found_by: part.found_by.into_iter().collect(),
         }
     };
@@ -84,7 +88,7 @@ fn cosine(candidate: &Candidate) -> f64 {
     candidate.cosine.unwrap_or(0.0).clamp(0.0, 1.0)
 }
 
-fn parts(plan: &Plan, retrieved: &Retrieved, hearing: Option<&Hearing>) -> Vec<Parts> {
+fn parts(plan: &Plan, retrieved: &Retrieved, hearing: Option<&Hearing>) -> Vec<Share> {
     let scorer = Scorer::new(plan, &retrieved.statistics);
     let judge = Judge::new(plan, &retrieved.statistics);
     let candidates = &retrieved.candidates;
@@ -104,7 +108,7 @@ fn parts(plan: &Plan, retrieved: &Retrieved, hearing: Option<&Hearing>) -> Vec<P
     };
     let mut parts = Vec::with_capacity(own.len());
     for (index, candidate) in candidates.iter().enumerate() {
-        let mut part = Parts {
+        let mut part = Share {
             candidate: index,
             lexical: own[index],
             near: near[index],
@@ -199,7 +203,7 @@ fn reasons(plan: &Plan, scorer: &Scorer, candidate: &Candidate) -> BTreeSet<Foun
 
 fn found(term: &QueryTerm) -> Found {
     let kind = match term.via {
-        Via::Own => FoundKind::Term,
+        Via::Own | Via::Window => FoundKind::Term,
         Via::Synonym => FoundKind::Synonym,
         Via::Entity => FoundKind::Entity,
         Via::Cooccurrence => FoundKind::Cooccurrence,

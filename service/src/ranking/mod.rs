@@ -89,7 +89,18 @@ pub struct Scored {
     pub similarity: f64,
     /// How much of the query it provably answers, unnormalised (see [`evidence`]).
     pub evidence: f64,
+    /// The two parts of the similarity, each for itself.
+    pub parts: Parts,
     pub found_by: Vec<Found>,
+}
+
+/// What words and meaning say of a candidate.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Parts {
+    /// BM25 with what neighbours lend, over the pool's best: 0.0 to 1.0.
+    pub lexical: f64,
+    /// Cosine of its vector and the query's, if both have one.
+    pub cosine: Option<f64>,
 }
 
 /// A ranked memory with the numbers behind its score.
@@ -98,6 +109,7 @@ pub struct Hit {
     pub memory: Arc<Memory>,
     pub factors: Factors,
     pub evidence: f64,
+    pub parts: Parts,
     pub found_by: Vec<Found>,
 }
 
@@ -121,6 +133,7 @@ pub fn rank(
             factors: factors::all(&candidate, signals, weights, now),
             memory: candidate.memory,
             evidence: candidate.evidence,
+            parts: candidate.parts,
             found_by: candidate.found_by,
         })
         .collect();

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use super::explanation::Factors;
 use super::fusion::similarities;
 use super::identical::{keep_distinct, says_the_same};
-use super::{Hit, Scored, Weights, rank};
+use super::{Hit, Parts, Scored, Weights, rank};
 use crate::analysis::emotion::{Emotion, Label};
 use crate::analysis::terms::{Frequencies, Term, TermKind};
 use crate::analysis::{Analyser, Analysis, Ingredients};
@@ -492,6 +492,7 @@ fn scored(id: &str, similarity: f64) -> Scored {
         memory: Arc::new(memory(id)),
         similarity,
         evidence: 1.0,
+        parts: Parts::default(),
         found_by: vec![],
     }
 }
