@@ -29,3 +29,16 @@ fn the_hindsight_provider_of_hermes_remembers_its_turns() {
     let packages = ["hermes-agent==0.19.0", "hindsight-client==0.6.1"];
     script(&packages, "hermes_hindsight.py", &[server.url()]);
 }
+
+#[test]
+fn a_client_comes_again_when_the_store_was_away() {
+    // Without an embedder nothing reads the store before the client does.
+    let server = TestServer::start_lexical();
+    let folder = server.folder().to_str().unwrap();
+    let arguments = [server.url(), folder];
+    script(
+        &["hindsight-client==1.1.0"],
+        "hindsight_retry.py",
+        &arguments,
+    );
+}
