@@ -6,6 +6,7 @@ use chrono::{DateTime, Utc};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use super::super::extract::scope_of_bank;
 use super::super::problem::Problem;
 use super::super::shapes::rfc3339;
 use super::extract::{Bank, Fields, Query};
@@ -201,7 +202,7 @@ pub(super) async fn list(State(app): State<App>, query: Query) -> Result<Json<Va
     let total = banks.len();
     let mut items = Vec::new();
     for record in page.of(banks) {
-        let scope = super::super::extract::scope_of_bank(record.bank_id.clone(), &app.settings)?;
+        let scope = scope_of_bank(record.bank_id.clone(), &app.settings)?;
         let stats = app.store.stats(&scope, now).await?;
         let written_at = records::written_at(&app, &record.bank_id)
             .await?

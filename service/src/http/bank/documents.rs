@@ -35,15 +35,13 @@ pub(super) async fn remember(
     let known: Option<DocumentRecord> = records::get(app, &bank.name, &told.id).await?;
     let memories = held(app, bank, &told.id, now).await?;
     let text = text(&memories);
-    let mut metadata = told.metadata;
-    metadata.retain(|_, value| !value.is_object());
     let record = DocumentRecord {
         text_length: text.chars().count(),
         memory_unit_count: memories.len(),
         content_hash: hash(&text),
         id: told.id,
         tags: told.tags,
-        metadata,
+        metadata: told.metadata,
         context: told.context,
         created_at: known.map_or(now, |known| known.created_at),
         updated_at: now,

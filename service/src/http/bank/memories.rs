@@ -6,13 +6,14 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::super::problem::Problem;
+use super::super::shapes::rfc3339;
 use super::extract::{Bank, Fields, Id, Query, Time};
 use super::items::{self, CONTEXT, ENDED, FACT_TYPE, FACT_TYPES, REASON, STARTED};
 use super::records::{self, DocumentRecord};
 use super::tags::Wanted;
 use crate::app::App;
 use crate::error::Error;
-use crate::memory::{Edit, Memory, State as MemoryState};
+use crate::memory::{Edit, Memory, MemoryId, State as MemoryState};
 use crate::store::ListFilters;
 use crate::write;
 use crate::write::documents::{all, trash};
@@ -84,10 +85,7 @@ pub(super) async fn list(
 
 /// The memory of a path. An id is told in full: the beginning of one stands for none here.
 async fn find(app: &App, bank: &Bank, id: &str) -> Result<Memory, Problem> {
-    let found = app
-        .store
-        .get(&bank.scope, &crate::memory::MemoryId::new(id))
-        .await?;
+    let found = app.store.get(&bank.scope, &MemoryId::new(id)).await?;
     let there = found.filter(|memory| memory.fate.trashed_at.is_none());
     there.ok_or_else(|| Error::NotFound(id.to_owned()).into())
 }
@@ -136,7 +134,7 @@ pub(super) async fn patch(
         let message = format!("must be one of {}", FACT_TYPES.join(", "));
         return Err(Problem::invalid_field("fact_type", message));
     }
-    let time = |time: Option<Time>| time.map(|time| super::super::shapes::rfc3339(time.0));
+    let time = |time: Option<Time>| time.map(|time| rfc3339(time.0));
     for (name, told) in [
         (CONTEXT, patch.context),
         (FACT_TYPE, patch.fact_type),

@@ -27,8 +27,9 @@ const LEAST: usize = 256;
 const MOST: usize = 8_192;
 /// Former texts that are remembered.
 const MOST_FORMER: usize = 20;
-/// Longest question of a model, in characters.
+/// Longest question of a model, in characters, and what is told of when to refresh it, in bytes.
 const LONGEST_QUESTION: usize = 4_096;
+const LONGEST_TRIGGER: usize = 16_384;
 /// Time that a list may spend on models that memories were told after; the others are marked as stale.
 const LISTING: Duration = Duration::from_millis(500);
 
@@ -229,6 +230,11 @@ fn check(model: &ModelRecord) -> Result<(), Problem> {
     if model.source_query.chars().count() > LONGEST_QUESTION {
         let message = format!("is longer than {LONGEST_QUESTION} characters");
         return Err(Problem::invalid_field("source_query", message));
+    }
+    let trigger = serde_json::to_string(&model.trigger).map_or(0, |json| json.len());
+    if trigger > LONGEST_TRIGGER {
+        let message = format!("is longer than {LONGEST_TRIGGER} bytes");
+        return Err(Problem::invalid_field("trigger", message));
     }
     if !model.source_query.chars().any(char::is_alphanumeric) {
         return Err(Problem::invalid_field("source_query", "must have a word"));

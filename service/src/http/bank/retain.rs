@@ -143,6 +143,8 @@ struct Part {
     mode: Mode,
     passages: Vec<Draft>,
     details: Details,
+    /// As given, without what is kept beside it.
+    metadata: Map<String, Value>,
     context: Option<String>,
 }
 
@@ -248,6 +250,7 @@ fn part(app: &App, item: &Item, document_tags: &Tags) -> Result<Part, Error> {
         },
         passages,
         details,
+        metadata: item.metadata.clone(),
         context: item.context.clone(),
     })
 }
@@ -332,7 +335,7 @@ async fn store(
                 let details = documents::Told {
                     id,
                     tags: part.details.tags,
-                    metadata: part.details.metadata,
+                    metadata: part.metadata,
                     context: part.context,
                 };
                 documents::remember(app, bank, details, now).await?;
