@@ -20,7 +20,7 @@ const LAYERS: [&[&str]; 12] = [
     &["write"],
     &["read"],
     &["evaluation"],
-    &["http", "cli"],
+    &["http", "mcp", "cli"],
 ];
 
 fn source() -> PathBuf {

@@ -9,7 +9,7 @@
 //!   vectors of a store complete
 //! - [`config`], [`app`]: settings, and the long-lived parts put together
 //! - [`mod@write`], [`read`]: the two straight lines; [`evaluation`]: how good the answers are
-//! - [`http`], [`cli`]: the ways in
+//! - [`http`], [`mcp`], [`cli`]: the ways in
 //!
 //! A write is [`write::add`], a read is [`read::search`] or [`read::prefetch`]; `ARCHITECTURE.md`
 //! walks both.
@@ -23,6 +23,8 @@ pub mod embedding;
 pub mod error;
 pub mod evaluation;
 pub mod http;
+
+pub mod mcp;
 pub mod meaning;
 pub mod memory;
 pub mod parallel;

@@ -11,9 +11,13 @@ mod vector_service;
 mod visibility;
 
 mod agents;
+mod bank;
+mod bank_flows;
+mod bank_routes;
 mod bulk_delete;
 mod chinese;
 mod cli;
+mod clients;
 mod duplicates;
 mod embedders;
 mod emotion;

@@ -9,6 +9,7 @@ mod eval;
 mod export;
 mod import;
 mod keeping;
+mod mcp;
 mod memories;
 mod model;
 mod presence;
@@ -176,6 +177,9 @@ enum Verb {
         after_help = "Example:\n  keepsake model download minishlab/potion-multilingual-128M"
     )]
     Model(model::Model),
+    /// Serve tools to a model over standard input and output (Model Context Protocol)
+    #[command(after_help = "Example:\n  claude mcp add keepsake -- keepsake mcp --agent claude")]
+    Mcp(mcp::Mcp),
     /// Measure retrieval on labelled question sets
     #[command(
         after_help = "Example:\n  keepsake eval ../shared/eval --ablate\n  keepsake eval ../shared/eval --compare before/hybrid after/hybrid"
@@ -246,6 +250,7 @@ async fn dispatch(
     match arguments.verb {
         Verb::Serve(serve) => serve.run(global, environment, printer).await,
         Verb::Eval(eval) => eval.run(printer).await,
+        Verb::Mcp(mcp) => mcp.run(client().await?).await,
         Verb::Model(model) => model.run(global, environment, printer).await,
         Verb::Config(config) => config.run(&flags(global), environment, printer),
         Verb::Completions { shell } => completions(shell, printer),

@@ -209,6 +209,7 @@ fn request(query: &Labelled, top_k: usize, mode: Mode) -> Request {
         mode,
         min_score: None,
         explain: None,
+        ..Request::default()
     }
 }
 

@@ -325,6 +325,7 @@ impl Wanted {
                 .tag_filter
                 .map_or_else(|| app.settings.tag_filter.clone(), TagList::into_tags),
             all_tags: self.tag_match == TagMatch::All,
+            tag_rule: None,
             category: self.category,
             source: self.source,
             session: self.session,
@@ -340,6 +341,7 @@ impl Wanted {
             mode: self.mode.into(),
             min_score: self.min_score,
             explain: self.explain,
+            ..Request::default()
         })
     }
 }
