@@ -76,6 +76,8 @@ class Connection:
         service was being started meanwhile, for which the longer of both times is allowed."""
         begun = time.monotonic()
         started = False
+        if self._state == UNKNOWN:
+            self.watch()
         with self._changed:
             while self._state in (UNKNOWN, STARTING):
                 started = started or self._state == STARTING
@@ -104,7 +106,8 @@ class Connection:
         that finds the service being started waits longer than `timeout`: four seconds at most."""
         self._last_call = time.monotonic()
         deadline = self._last_call + timeout
-        self.watch()
+        if self._state == DOWN:
+            self.watch()
         deadline = self._wait_until_ready(deadline, timeout)
         try:
             return self._attempt(method, path, deadline - time.monotonic(), body, query)

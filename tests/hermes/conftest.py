@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-for name in [name for name in os.environ if name.startswith(("KEEPSAKE_U", "KEEPSAKE_A", "HERMES_"))]:
-    del os.environ[name]
+from support import Home, Proxy, Service
+
+# Nothing that whoever runs the tests has set.
+for name in list(os.environ):
+    if name.startswith(("KEEPSAKE_URL", "KEEPSAKE_API", "KEEPSAKE_BIN", "HERMES_")):
+        del os.environ[name]
 os.environ["HERMES_DISABLE_LAZY_INSTALLS"] = "1"
 os.environ["VIRTUAL_ENV"] = sys.prefix
-
-from support import Home, Proxy, Service
 
 
 @pytest.fixture(autouse=True)

@@ -38,6 +38,7 @@ def test_a_replacement_of_something_unknown_is_stored_and_destroys_nothing(
 ) -> None:
     talk = home.session()
     talk.remember("add", "Deploys happen on Tuesdays")
+    talk.sent()
     # As if the entry had been made before the plugin was there.
     service.ask("DELETE", "/v1/memories?is_primary=true&source=hermes_builtin&confirm=1")
     talk.remember("replace", "Deploys happen on Thursdays", old_text="on Tuesdays")
