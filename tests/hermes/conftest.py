@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
 from support import Home, Proxy, Service
 
 # Nothing that whoever runs the tests has set.

@@ -201,9 +201,9 @@ def test_without_hermes_it_says_what_it_needs(tmp_path: Path) -> None:
 
 
 def test_a_program_in_an_unusual_place_is_started_later(tmp_path: Path) -> None:
-    from test_autostart import free_port, started
-
     import signal
+
+    from test_autostart import free_port, started
 
     home = tmp_path / "hermes"
     port = free_port()
