@@ -10,6 +10,7 @@ pub(crate) mod filtering;
 pub(crate) mod importing;
 pub(crate) mod listing;
 pub(crate) mod operating;
+pub(crate) mod recording;
 pub(crate) mod restoring;
 pub(crate) mod retrieving;
 pub(crate) mod samples;
@@ -171,6 +172,13 @@ macro_rules! conformance {
                 an_answer_is_kept_for_a_day
                 everything_that_filters_name_is_deleted_if_it_is_so_many
                 an_agent_deletes_only_what_it_sees
+            }
+            recording {
+                a_record_is_read_as_it_was_put
+                records_of_other_kinds_and_namespaces_are_apart
+                records_come_the_newest_put_first
+                the_oldest_records_beyond_the_most_are_dropped
+                a_deleted_record_is_gone
             }
             restoring {
                 a_scan_of_counters_has_each_once

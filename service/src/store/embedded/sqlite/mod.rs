@@ -11,6 +11,7 @@ pub(super) mod lists;
 pub(super) mod memories;
 mod migrations;
 pub(super) mod operations;
+pub(super) mod records;
 pub(super) mod signals;
 pub(super) mod transfer;
 pub(super) mod vectors;
