@@ -8,8 +8,9 @@ from typing import Any
 
 from . import status
 from .client import ServiceError
+from .profile import hermes_home
 from .session import session_for_person
-from .settings import hermes_home, load
+from .settings import load
 
 
 def register_cli(subparser: argparse.ArgumentParser) -> None:

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
+DEFAULT_URL = "http://127.0.0.1:7437"
 MAX_ANSWER_BYTES = 32 * 1024 * 1024
 
 UNREACHABLE = "unreachable"

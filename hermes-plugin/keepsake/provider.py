@@ -15,8 +15,9 @@ from . import status, tools
 from .autostart import data_folder
 from .client import ServiceError, parse_address
 from .connection import DOWN, READY
+from .profile import hermes_home
 from .session import Session
-from .settings import Settings, hermes_home, load, save
+from .settings import Settings, load, save
 from .turns import Turns
 
 logger = logging.getLogger("keepsake")

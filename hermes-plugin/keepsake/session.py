@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from .connection import START_SECONDS, Connection, connection_to
-from .settings import Settings, distinct_name, load
+from .profile import distinct_name, profile_name
+from .settings import Settings, load
 from .spool import Spool, spool_of
 
 READ_ONLY, TOOLS_ONLY, FULL, NONE = "read", "tools", "full", "off"
@@ -162,7 +163,5 @@ def encoded(value: Any) -> str:
 
 def session_for_person(home: Path) -> Session:
     """The memory of a profile as its owner sees it from a command line."""
-    from .settings import profile_name
-
     told = {"hermes_home": str(home), "agent_identity": profile_name()}
     return Session("command line", load(home), told)

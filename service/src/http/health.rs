@@ -13,7 +13,7 @@ use crate::meaning::State;
 use crate::memory::State as MemoryState;
 
 /// What this version can do; clients ask before they rely on it.
-const FEATURES: [&str; 12] = [
+const FEATURES: [&str; 13] = [
     "search",
     "prefetch",
     "feedback",
@@ -26,6 +26,7 @@ const FEATURES: [&str; 12] = [
     "synonyms",
     "bulk_delete",
     "redaction",
+    "skills",
 ];
 
 pub(super) async fn healthz() -> Json<Value> {

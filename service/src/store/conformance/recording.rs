@@ -7,7 +7,10 @@ const NAMESPACE: &str = "default";
 
 async fn put(store: &dyn Store, key: &str, value: &str) {
     let record = Record::new(key, value);
-    store.put_record(KIND, NAMESPACE, record, None).await.unwrap();
+    store
+        .put_record(KIND, NAMESPACE, record, None)
+        .await
+        .unwrap();
 }
 
 async fn get(store: &dyn Store, key: &str) -> Option<String> {
@@ -36,7 +39,11 @@ pub(crate) async fn a_record_is_read_as_it_was_put(store: &dyn Store) {
 
 pub(crate) async fn records_of_other_kinds_and_namespaces_are_apart(store: &dyn Store) {
     put(store, "key", "here").await;
-    for (kind, namespace) in [("letter", "other"), ("other", NAMESPACE), ("letterdefault", "")] {
+    for (kind, namespace) in [
+        ("letter", "other"),
+        ("other", NAMESPACE),
+        ("letterdefault", ""),
+    ] {
         assert_eq!(store.record(kind, namespace, "key").await.unwrap(), None);
         assert_eq!(store.records(kind, namespace, 0, 9).await.unwrap(), []);
         assert!(!store.delete_record(kind, namespace, "key").await.unwrap());
@@ -55,14 +62,26 @@ pub(crate) async fn records_come_the_newest_put_first(store: &dyn Store) {
 
 pub(crate) async fn the_oldest_records_beyond_the_most_are_dropped(store: &dyn Store) {
     let elsewhere = Record::new("stays", "x");
-    store.put_record(KIND, "other", elsewhere, None).await.unwrap();
+    store
+        .put_record(KIND, "other", elsewhere, None)
+        .await
+        .unwrap();
     for key in ["one", "two", "three", "two", "four"] {
         let record = Record::new(key, "x");
-        store.put_record(KIND, NAMESPACE, record, Some(2)).await.unwrap();
+        store
+            .put_record(KIND, NAMESPACE, record, Some(2))
+            .await
+            .unwrap();
     }
     assert_eq!(keys(store, 0, 10).await, ["four", "two"]);
     assert_eq!(get(store, "one").await, None);
-    assert!(store.record(KIND, "other", "stays").await.unwrap().is_some());
+    assert!(
+        store
+            .record(KIND, "other", "stays")
+            .await
+            .unwrap()
+            .is_some()
+    );
 }
 
 pub(crate) async fn a_deleted_record_is_gone(store: &dyn Store) {
