@@ -8,6 +8,7 @@ up. Nothing is retried and no redirect is followed here.
 from __future__ import annotations
 
 import http.client
+import ipaddress
 import json
 import queue
 import socket
@@ -60,7 +61,12 @@ class Address:
     @property
     def is_loopback(self) -> bool:
         """Whether only this machine can be meant."""
-        return self.host == "localhost" or self.host == "::1" or self.host.startswith("127.")
+        if self.host == "localhost":
+            return True
+        try:
+            return ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return False
 
     @property
     def listen(self) -> str:

@@ -187,7 +187,9 @@ class Connection:
             state, error = self._look()
             idle = time.monotonic() - self._last_call > IDLE_SECONDS
             done = state == READY or idle
-            self._become(state, error, watching=not done)
+            # Whoever asks after a long silence finds out, rather than being told what was.
+            known = state if state == READY or not idle else UNKNOWN
+            self._become(known, error, watching=not done)
             if done:
                 return
             # A call that succeeds resets this, a look does not: a service that answers looks and

@@ -131,9 +131,11 @@ def access(settings: Settings, told: Mapping[str, Any]) -> str:
 
 def agent_of(settings: Settings, told: Mapping[str, Any]) -> str:
     """Whose memory it is: the profile's, and in a gateway that of each user of it."""
-    home = Path(str(told.get("hermes_home") or ""))
-    profile = distinct_name(str(told.get("agent_identity") or ""), home)
-    agent = settings.agent_id or profile
+    agent = settings.agent_id
+    if not agent and told.get("agent_identity"):
+        home = Path(str(told.get("hermes_home") or ""))
+        agent = distinct_name(str(told["agent_identity"]), home)
+    agent = agent or profile_name()
     user = str(told.get("user_id") or "").strip()
     if user and settings.users == "separate":
         agent = f"{agent}/{told.get('platform') or 'gateway'}/{user}"

@@ -66,6 +66,8 @@ class Spool:
         self._changed = threading.Condition(self._lock)
         self._database = open_database(path)
         self._hurry = False
+        self._stuck = False
+        """Whether the last batch was not taken although the service answers: nobody waits then."""
         self._results: dict[str, Result | None] = {}
         self._sender: threading.Thread | None = None
 
@@ -103,7 +105,7 @@ class Spool:
         with self._changed:
             while any(self._results[op_id] is None for op_id in ids):
                 left = deadline - time.monotonic()
-                if left <= 0 or self._connection.state == DOWN:
+                if left <= 0 or self._stuck or self._connection.state == DOWN:
                     break
                 self._changed.wait(left)
             return [self._results.pop(op_id) for op_id in ids]
@@ -114,7 +116,7 @@ class Spool:
         with self._changed:
             while self._count() > 0:
                 left = deadline - time.monotonic()
-                if left <= 0 or self._connection.state == DOWN:
+                if left <= 0 or self._stuck or self._connection.state == DOWN:
                     return False
                 self._hurry = True
                 self._ensure_sender()
@@ -172,9 +174,12 @@ class Spool:
                 self._connection.watch()
                 self._wake_waiters()
                 self._connection.wait_for_change(RETRY_SECONDS)
-            elif not self._send(batch):
+            elif self._send(batch):
+                self._stuck = False
+            else:
+                self._stuck = self._connection.state != DOWN
                 self._wake_waiters()
-                if self._connection.state != DOWN:
+                if self._stuck:
                     time.sleep(RETRY_SECONDS)
 
     def _wake_waiters(self) -> None:

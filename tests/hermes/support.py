@@ -53,8 +53,9 @@ class Service:
         self.url = f"http://127.0.0.1:{self.port}"
         self._process: subprocess.Popen[bytes] | None = None
 
-    def start(self) -> Service:
+    def start(self, **variables: str) -> Service:
         environment = {k: v for k, v in os.environ.items() if not k.startswith("KEEPSAKE_")}
+        environment.update(variables)
         self._process = subprocess.Popen(
             [BINARY, "serve", "--listen", f"127.0.0.1:{self.port}", "--data-dir", self.folder],
             stdout=subprocess.PIPE,
@@ -104,6 +105,8 @@ class Proxy:
     def __init__(self, target: Service) -> None:
         self.fault: str | None = None
         """None, "hang", "slow", "trickle", or a status as text."""
+        self.only: str | None = None
+        """The one path that fails; None: all of them."""
         self.delay = 5.0
         self.paths: list[str] = []
         proxy = self
@@ -115,7 +118,7 @@ class Proxy:
                 length = int(self.headers.get("content-length") or 0)
                 body = self.rfile.read(length)
                 proxy.paths.append(self.path.split("?")[0])
-                fault = proxy.fault
+                fault = proxy.fault if proxy.only in (None, self.path) else None
                 if fault == "hang":
                     proxy.released.wait(PATIENCE)
                     self.close_connection = True

@@ -141,6 +141,40 @@ def test_a_write_that_the_service_refuses_is_kept_and_shown(home: Home, service:
     assert "x" * 70_000 in home.hermes("keepsake", "status")
 
 
+def test_writes_that_a_key_may_not_make_wait_and_hold_up_no_message(
+    distant: Home, proxy: Proxy, service: Service
+) -> None:
+    talk = distant.session()
+    talk.remember("add", "The team's database is PostgreSQL 16")
+    assert "PostgreSQL" in talk.say(QUESTION)
+    proxy.fail("403")
+    proxy.only = "/v1/memories/operations"
+    talk.remember("add", "Fact of a foreign agent")
+    eventually(lambda: talk.provider._session.spool._stuck, "the write is refused")
+    said, seconds = talk.timed(QUESTION)
+    assert "PostgreSQL" in said and seconds < AT_ONCE + SLACK
+    proxy.heal()
+    talk.sent()
+    assert "Fact of a foreign agent" in service.contents()
+
+
+def test_after_a_long_silence_the_first_message_finds_out_how_the_service_is(
+    home: Home, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import sys
+
+    talk = home.session()
+    talk.remember("add", "The team's database is PostgreSQL 16")
+    assert "PostgreSQL" in talk.say(QUESTION)
+    service.stop()
+    connection = talk.provider._session.connection
+    monkeypatch.setattr(sys.modules[type(connection).__module__], "IDLE_SECONDS", 0.0)
+    talk.say(QUESTION)
+    eventually(lambda: connection.state == "unknown", "nobody looks any more")
+    service.start()
+    assert "PostgreSQL" in talk.say(QUESTION)
+
+
 def test_an_outage_is_told_once_to_the_person_and_to_the_log(
     distant: Home, proxy: Proxy, caplog: pytest.LogCaptureFixture
 ) -> None:
