@@ -69,8 +69,7 @@ def forget(home: Path) -> int:
     """Before the files are taken out."""
     if hermes("config", "get", "memory.provider") == NAME:
         hermes("config", "unset", "memory.provider")
-    if (home / "plugins" / SKILLS).exists():
-        hermes("plugins", "disable", SKILLS)
+    forget_skills()
     unsent = home / NAME / "unsent.db"
     if unsent.exists() and (counted := count(unsent)):
         print(f"{counted} unsent writes stay in {unsent}; installing again sends them.")
@@ -78,6 +77,24 @@ def forget(home: Path) -> int:
         for file in unsent.parent.glob("unsent.db*"):
             file.unlink()
     return 0
+
+
+def forget_skills() -> None:
+    """Takes the skills plugin out of the host's lists; `hermes plugins disable` would leave its name
+    in one of them."""
+    from hermes_cli.config import load_config, save_config
+
+    config = load_config()
+    plugins = config.get("plugins")
+    if not isinstance(plugins, dict) or SKILLS not in json.dumps(plugins):
+        return
+    for name in ("enabled", "disabled"):
+        listed = plugins.get(name)
+        if isinstance(listed, list):
+            plugins[name] = [plugin for plugin in listed if plugin != SKILLS]
+    if isinstance(plugins.get("entries"), dict):
+        plugins["entries"].pop(SKILLS, None)
+    save_config(config)
 
 
 def count(unsent: Path) -> int:

@@ -65,6 +65,7 @@ def test_a_fresh_home(tmp_path: Path, service: Service, name: str) -> None:
     assert "Checked: a memory went to the service and came back." in told
     assert set(files(home / "plugins")) == shipped()
     assert STATE in status(home, service)
+    assert "keepsake-skills" in Home(home).hermes("plugins", "list", "--plain", "--enabled")
     assert service.memories() == [] and service.memories(namespace="keepsake-install") == []
 
 

@@ -165,11 +165,12 @@ impl By<'_> {
     }
 
     fn uninstall(&self, uninstall: &Uninstall) -> anyhow::Result<Outcome> {
-        anyhow::ensure!(
-            self.file.exists(),
-            "there is no service to uninstall: `{}` is not there",
-            self.file.display()
-        );
+        if !self.file.exists() {
+            let answer = json!({"file": null, "commands": [], "dry_run": uninstall.dry_run});
+            let text = format!("nothing to uninstall: there is no {}", self.file.display());
+            self.printer.answer(&answer, |_, _| text)?;
+            return Ok(Outcome::Done);
+        }
         let commands = self.manager.stop(&self.file);
         if !uninstall.dry_run {
             self.run_all(&commands)?;
