@@ -34,17 +34,38 @@ pub(super) struct Prepared {
     filling: Arc<AtomicBool>,
 }
 
-/// Directions of the skills of which a model makes something.
+/// Directions of the skills of which a model makes something, one after the other.
 struct Vectors {
     model: ModelId,
-    directions: BTreeMap<usize, Direction>,
+    steps: Vec<i8>,
+    /// Which skill each belongs to, and how long it is.
+    owners: Vec<(usize, f64)>,
+}
+
+impl Vectors {
+    /// The `most` skills nearest to a query, with their cosines, above 0.
+    fn nearest(&self, unit: &[f32], most: usize) -> BTreeMap<usize, f64> {
+        let probe = Probe::new(unit);
+        let mut products = vec![0; self.owners.len()];
+        probe.products(&self.steps, &mut products);
+        let mut cosines: Vec<(usize, f64)> = self
+            .owners
+            .iter()
+            .zip(products)
+            .map(|((skill, length), product)| (*skill, probe.cosine(product, *length)))
+            .filter(|(_, cosine)| *cosine > 0.0)
+            .collect();
+        cosines.sort_by(|left, right| right.1.total_cmp(&left.1).then(left.0.cmp(&right.0)));
+        cosines.truncate(most);
+        cosines.into_iter().collect()
+    }
 }
 
 /// What a query means, if that can be had.
 struct Meant {
     query: VectorQuery,
     hearing: Hearing,
-    /// The cosine of each skill that has a vector.
+    /// The nearest skills, with their cosines.
     cosines: BTreeMap<usize, f64>,
 }
 
@@ -96,7 +117,7 @@ impl Prepared {
             app.switches,
         );
         let (meant, degraded) = match &app.meaning {
-            Some(meaning) => self.meant(meaning, query).await,
+            Some(meaning) => self.meant(meaning, query, plan.pool).await,
             None => (None, Vec::new()),
         };
         plan.vector = meant.as_ref().map(|meant| meant.query.clone());
@@ -142,8 +163,7 @@ impl Prepared {
                 frequencies[at] = *frequency;
             }
         }
-        let near = meant.iter().flat_map(|meant| &meant.cosines);
-        for (index, _) in near.filter(|(_, cosine)| **cosine > 0.0) {
+        for index in meant.iter().flat_map(|meant| meant.cosines.keys()) {
             found
                 .entry(*index)
                 .or_insert_with(|| vec![0; plan.terms.len()]);
@@ -167,7 +187,12 @@ impl Prepared {
     }
 
     /// What the query means; without that, why not.
-    async fn meant(&self, meaning: &Arc<Meaning>, query: &str) -> (Option<Meant>, Vec<String>) {
+    async fn meant(
+        &self,
+        meaning: &Arc<Meaning>,
+        query: &str,
+        pool: usize,
+    ) -> (Option<Meant>, Vec<String>) {
         let lexical = |why: String| (None, vec![format!("lexical only: {why}")]);
         let asked = match meaning.text(query).await {
             Ok(Some(asked)) => asked,
@@ -179,15 +204,8 @@ impl Prepared {
             self.fill_later(meaning);
             return lexical("the skills wait for their vectors".to_owned());
         };
-        let probe = Probe::new(&asked.values);
-        let cosine = |direction: &Direction| {
-            let mut product = [0];
-            probe.products(direction.steps(), &mut product);
-            probe.cosine(product[0], length(direction.steps()))
-        };
-        let cosines = vectors.directions.iter();
         let meant = Meant {
-            cosines: cosines.map(|(at, has)| (*at, cosine(has))).collect(),
+            cosines: vectors.nearest(&asked.values, pool),
             hearing: asked.model.hearing(&asked.values),
             query: VectorQuery {
                 model: asked.model.id,
@@ -225,13 +243,19 @@ async fn fill(meaning: &Meaning, texts: &[String], vectors: &RwLock<Option<Vecto
     let Some(model) = made.first().map(|vector| vector.model.clone()) else {
         return;
     };
-    let made = made.into_iter().enumerate();
-    let directions = made.filter_map(|(index, vector)| {
-        let direction = Direction::of(&model, vector.values)?;
-        Some((index, direction))
-    });
-    let directions = directions.collect();
-    *vectors.write().unwrap_or_else(PoisonError::into_inner) = Some(Vectors { model, directions });
+    let (mut steps, mut owners) = (Vec::new(), Vec::with_capacity(made.len()));
+    for (index, vector) in made.into_iter().enumerate() {
+        if let Some(direction) = Direction::of(&model, vector.values) {
+            owners.push((index, length(direction.steps())));
+            steps.extend_from_slice(direction.steps());
+        }
+    }
+    let made = Vectors {
+        model,
+        steps,
+        owners,
+    };
+    *vectors.write().unwrap_or_else(PoisonError::into_inner) = Some(made);
 }
 
 /// A skill as ranking sees a memory: of no time and no one.
