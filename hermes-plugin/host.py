@@ -80,8 +80,8 @@ def forget(home: Path) -> int:
 
 
 def forget_skills() -> None:
-    """Takes the skills plugin out of the host's lists; `hermes plugins disable` would leave its name
-    in one of them."""
+    """Takes the skills plugin out of the host's lists; `hermes plugins disable` would only move its
+    name from one to another."""
     from hermes_cli.config import load_config, save_config
 
     config = load_config()

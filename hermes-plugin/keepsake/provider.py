@@ -39,6 +39,16 @@ PROMPT_WITHOUT_RECALL = """# Long-term memory (Keepsake)
 Store what will matter later, each fact whole: keepsake_retain."""
 
 
+DEGRADED = """
+Memory was degraded when this session began: recall may be empty; what is stored is kept and sent \
+later."""
+
+
+def prompt(settings: Settings) -> str:
+    """What the model is told of memory."""
+    return PROMPT_WITHOUT_RECALL if settings.recall == "off" else PROMPT
+
+
 class KeepsakeProvider(host.MemoryProvider):
     """Memory of one session; every instance has its own state."""
 
@@ -91,21 +101,14 @@ class KeepsakeProvider(host.MemoryProvider):
 
     def initialize_for_inspection(self, session_id: str, **kwargs: Any) -> None:
         """Newer hosts look at a provider without wanting it to do anything."""
+        self._prompt = prompt(load())
 
     def system_prompt_block(self) -> str:
         session = self._session
-        if session is None or session.access == "off":
-            return ""
-        if self._prompt is None:
+        if self._prompt is None and session is not None and session.access != "off":
             state, _ = session.connection.settle(PROMPT_SECONDS)
-            prompt = PROMPT if session.settings.recall != "off" else PROMPT_WITHOUT_RECALL
-            if state == DOWN:
-                prompt += (
-                    "\nMemory was degraded when this session began: recall may be empty; what "
-                )
-                prompt += "is stored is kept and sent later."
-            self._prompt = prompt
-        return self._prompt
+            self._prompt = prompt(session.settings) + (DEGRADED if state == DOWN else "")
+        return self._prompt or ""
 
     def on_turn_start(self, turn_number: int, message: str, **kwargs: Any) -> None:
         if self._turns is not None:
