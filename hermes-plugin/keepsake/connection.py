@@ -123,7 +123,9 @@ class Connection:
         started. Raises what is known when it may not."""
         state, started = self.settle(deadline - time.monotonic(), START_SECONDS)
         if state != READY:
-            raise self._error or ServiceError(UNREACHABLE, f"the service is {state}")
+            known = self._error or ServiceError(UNREACHABLE, f"the service is {state}")
+            # One that is raised again and again would keep the frames of every call.
+            raise ServiceError(known.kind, known.detail, status=known.status)
         return time.monotonic() + timeout if started else deadline
 
     def _attempt(
@@ -178,7 +180,7 @@ class Connection:
         try:
             self.client.call("POST", "/v1/prefetch", timeout=timeout, body=body)
         except ServiceError as error:
-            # A key that is bound elsewhere is told so by a service that is well.
+            # A key that may not look into this namespace is told so by a service that is well.
             if error.is_outage:
                 raise
 

@@ -76,8 +76,8 @@ impl Prepared {
             .map(|skill| Arc::new(entry(skill, &app.analyser)))
             .collect();
         let mut postings: HashMap<Term, Vec<(usize, u32)>> = HashMap::new();
-        for (index, entry) in entries.iter().enumerate() {
-            for (term, frequency) in terms(entry) {
+        for (index, (skill, entry)) in skills.iter().zip(&entries).enumerate() {
+            for (term, frequency) in terms(skill, entry, &app.analyser) {
                 postings.entry(term).or_default().push((index, frequency));
             }
         }
@@ -283,14 +283,16 @@ fn entry(skill: &Skill, analyser: &Analyser) -> Memory {
     }
 }
 
-/// The terms of a skill: those of a memory, but for the day, which it has none of.
-fn terms(entry: &Memory) -> BTreeMap<Term, u32> {
+/// The terms of a skill: those of a memory, but for the day, which it has none of. The words of the
+/// name count twice: its author chose them to tell it by. On a set of 205 skills that raises Recall@5
+/// from 0.738 to 0.750 by words alone; three times gives 0.742.
+fn terms(skill: &Skill, entry: &Memory, analyser: &Analyser) -> BTreeMap<Term, u32> {
     let mut terms: BTreeMap<Term, u32> = entry.analysis.terms.iter().collect();
-    let entities = entry
-        .analysis
-        .entities
-        .iter()
-        .map(|entity| entity_term(entity));
+    for (term, _) in analyser.content(&skill.name).terms.iter() {
+        terms.entry(term).and_modify(|frequency| *frequency += 1);
+    }
+    let entities = entry.analysis.entities.iter();
+    let entities = entities.map(|entity| entity_term(entity));
     let tags = entry.details.tags.iter().map(|tag| tag_term(tag));
     for term in entities.chain(tags) {
         terms.entry(term).or_insert(1);
