@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import logging
+import os
 import signal
+import subprocess
+import sys
 import time
+from pathlib import Path
 
 import pytest
 from support import Home, Proxy, Service, eventually
@@ -38,13 +42,20 @@ def test_a_failing_service_delays_one_turn_by_its_timeout_and_the_next_ones_not(
         assert said == "" and seconds < AT_ONCE
     for number in range(40):
         talk.remember("add", f"Fact number {number} of the outage")
+    talk.remember("add", "The counter stands at 0.")
+    for number in range(1, 20):
+        old = f"stands at {number - 1}."
+        talk.remember("replace", f"The counter stands at {number}.", old_text=old)
     assert talk.timed(QUESTION)[1] < AT_ONCE
 
     proxy.heal()
     assert "PostgreSQL" in ready(talk)
     talk.sent()
+    contents = service.contents()
     expected = [f"Fact number {number} of the outage" for number in range(40)]
-    assert [text for text in service.contents() if text.startswith("Fact")] == expected
+    assert [text for text in contents if text.startswith("Fact")] == expected
+    # A replacement out of order would have found nothing to replace, and left one more.
+    assert [t for t in contents if t.startswith("The counter")] == ["The counter stands at 19."]
     assert {memory["mentions"] for memory in service.memories()} == {1}
 
 
@@ -111,6 +122,35 @@ def test_what_a_process_left_unsent_is_sent_by_the_next_one(home: Home, service:
     assert service.contents() == [*expected, "Fact of another kind"]
 
 
+def test_several_processes_of_one_home_send_everything_once_and_in_order(
+    home: Home, service: Service
+) -> None:
+    service.stop()
+    script = home.path / "writer.py"
+    script.write_text(
+        "import os, pathlib, sys\n"
+        "sys.path.insert(0, sys.argv[1])\n"
+        "from support import Home\n"
+        "talk = Home(pathlib.Path(sys.argv[2])).session()\n"
+        "for number in range(20):\n"
+        "    text = f'The counter {sys.argv[3]} stands at {number}.'\n"
+        "    old = {'old_text': f'counter {sys.argv[3]} stands at {number - 1}.'}\n"
+        "    talk.provider.on_memory_write('replace' if number else 'add', 'memory', text, old)\n"
+        "print('written', flush=True)\n"
+        "talk.sent()\n"
+    )
+    writers = [start_python(home, script, name) for name in ("one", "two", "three")]
+    for writer in writers:
+        assert writer.stdout is not None and writer.stdout.readline() == b"written\n"
+    service.start()
+    assert [writer.wait(60) for writer in writers] == [0, 0, 0]
+    # A replacement out of order would have found nothing to replace, and left one more.
+    expected = {f"The counter {name} stands at 19." for name in ("one", "two", "three")}
+    assert set(service.contents()) == expected and len(service.contents()) == 3
+    memories = service.memories()
+    assert len(memories) == 60 and {memory["mentions"] for memory in memories} == {1}
+
+
 def test_unsent_writes_are_for_their_owner_alone(home: Home, service: Service) -> None:
     service.stop()
     talk = home.session()
@@ -161,8 +201,6 @@ def test_writes_that_a_key_may_not_make_wait_and_hold_up_no_message(
 def test_after_a_long_silence_the_first_message_finds_out_how_the_service_is(
     home: Home, service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import sys
-
     talk = home.session()
     talk.remember("add", "The team's database is PostgreSQL 16")
     assert "PostgreSQL" in talk.say(QUESTION)
@@ -236,16 +274,16 @@ def test_the_prompt_says_that_memory_is_degraded_and_stays_as_it_is(
     assert "degraded" not in distant.session("s2").manager.build_system_prompt()
 
 
-def run_python(home: Home, script) -> int:
-    """Runs a script with the host's Python and this home; its exit code."""
-    import os
-    import subprocess
-    import sys
-    from pathlib import Path
-
-    return subprocess.run(
-        [sys.executable, script, str(Path(__file__).parent), str(home.path)],
+def start_python(home: Home, script: Path, *arguments: str) -> subprocess.Popen[bytes]:
+    """A script with the host's Python and this home."""
+    return subprocess.Popen(
+        [sys.executable, script, str(Path(__file__).parent), str(home.path), *arguments],
         env={**os.environ, "HERMES_HOME": str(home.path)},
-        check=False,
-        timeout=60,
-    ).returncode
+        stdout=subprocess.PIPE,
+    )
+
+
+def run_python(home: Home, script: Path) -> int:
+    """Runs a script to its end; its exit code."""
+    with start_python(home, script) as process:
+        return process.wait(60)
