@@ -146,7 +146,7 @@ pub async fn search(
         return Ok(Found::default());
     }
     match prepared(app, shelf, namespace, collection).await? {
-        Some(prepared) => prepared.search(app, query, top_k).await,
+        Some(prepared) => Ok(prepared.search(app, query, top_k).await),
         None => Ok(Found::default()),
     }
 }

@@ -10,7 +10,6 @@ use super::{Found, Match, Skill};
 use crate::analysis::terms::Term;
 use crate::analysis::{Analyser, entity_term, tag_term};
 use crate::app::App;
-use crate::error::Error;
 use crate::meaning::Meaning;
 use crate::memory::{Details, Fate, Memory, MemoryId, Place};
 use crate::query::{Candidate, Filters, Plan, Retrieved, Statistics, VectorQuery};
@@ -43,21 +42,15 @@ struct Vectors {
 }
 
 impl Vectors {
-    /// The `most` skills nearest to a query, with their cosines, above 0.
-    fn nearest(&self, unit: &[f32], most: usize) -> BTreeMap<usize, f64> {
+    /// The cosine of a query and each skill that has a direction.
+    fn cosines(&self, unit: &[f32]) -> BTreeMap<usize, f64> {
         let probe = Probe::new(unit);
         let mut products = vec![0; self.owners.len()];
         probe.products(&self.steps, &mut products);
-        let mut cosines: Vec<(usize, f64)> = self
-            .owners
-            .iter()
-            .zip(products)
+        let owned = self.owners.iter().zip(products);
+        owned
             .map(|((skill, length), product)| (*skill, probe.cosine(product, *length)))
-            .filter(|(_, cosine)| *cosine > 0.0)
-            .collect();
-        cosines.sort_by(|left, right| right.1.total_cmp(&left.1).then(left.0.cmp(&right.0)));
-        cosines.truncate(most);
-        cosines.into_iter().collect()
+            .collect()
     }
 }
 
@@ -65,8 +58,17 @@ impl Vectors {
 struct Meant {
     query: VectorQuery,
     hearing: Hearing,
-    /// The nearest skills, with their cosines.
     cosines: BTreeMap<usize, f64>,
+}
+
+impl Meant {
+    /// The `most` skills nearest to the query, of those on its side.
+    fn nearest(&self, most: usize) -> Vec<usize> {
+        let cosines = self.cosines.iter().filter(|(_, cosine)| **cosine > 0.0);
+        let mut near: Vec<(&usize, &f64)> = cosines.collect();
+        near.sort_by(|left, right| right.1.total_cmp(left.1).then(left.0.cmp(right.0)));
+        near.into_iter().take(most).map(|(at, _)| *at).collect()
+    }
 }
 
 impl Prepared {
@@ -102,12 +104,7 @@ impl Prepared {
         prepared
     }
 
-    pub(super) async fn search(
-        &self,
-        app: &App,
-        query: &str,
-        top_k: usize,
-    ) -> Result<Found, Error> {
+    pub(super) async fn search(&self, app: &App, query: &str, top_k: usize) -> Found {
         let analysis = app.analyser.query(query);
         let mut plan = plan(
             &analysis,
@@ -117,7 +114,7 @@ impl Prepared {
             app.switches,
         );
         let (meant, degraded) = match &app.meaning {
-            Some(meaning) => self.meant(meaning, query, plan.pool).await,
+            Some(meaning) => self.meant(meaning, query).await,
             None => (None, Vec::new()),
         };
         plan.vector = meant.as_ref().map(|meant| meant.query.clone());
@@ -137,10 +134,10 @@ impl Prepared {
                 score: one.similarity,
             })
         });
-        Ok(Found {
+        Found {
             matches: matches.collect(),
             degraded,
-        })
+        }
     }
 
     /// The skills' paths are their ids, in order.
@@ -163,9 +160,9 @@ impl Prepared {
                 frequencies[at] = *frequency;
             }
         }
-        for index in meant.iter().flat_map(|meant| meant.cosines.keys()) {
+        for index in meant.map_or_else(Vec::new, |meant| meant.nearest(plan.pool)) {
             found
-                .entry(*index)
+                .entry(index)
                 .or_insert_with(|| vec![0; plan.terms.len()]);
         }
         let candidates = found.into_iter().map(|(index, frequencies)| Candidate {
@@ -187,12 +184,7 @@ impl Prepared {
     }
 
     /// What the query means; without that, why not.
-    async fn meant(
-        &self,
-        meaning: &Arc<Meaning>,
-        query: &str,
-        pool: usize,
-    ) -> (Option<Meant>, Vec<String>) {
+    async fn meant(&self, meaning: &Arc<Meaning>, query: &str) -> (Option<Meant>, Vec<String>) {
         let lexical = |why: String| (None, vec![format!("lexical only: {why}")]);
         let asked = match meaning.text(query).await {
             Ok(Some(asked)) => asked,
@@ -205,7 +197,7 @@ impl Prepared {
             return lexical("the skills wait for their vectors".to_owned());
         };
         let meant = Meant {
-            cosines: vectors.nearest(&asked.values, pool),
+            cosines: vectors.cosines(&asked.values),
             hearing: asked.model.hearing(&asked.values),
             query: VectorQuery {
                 model: asked.model.id,
