@@ -14,7 +14,7 @@ use crate::meaning::Meaning;
 use crate::memory::{Details, Fate, Memory, MemoryId, Place};
 use crate::query::{Candidate, Filters, Plan, Retrieved, Statistics, VectorQuery};
 use crate::ranking::evidence::SEARCH_FLOOR;
-use crate::ranking::fusion;
+use crate::ranking::fusion::Fusion;
 use crate::ranking::noise::Hearing;
 use crate::read::expansion::Expansions;
 use crate::read::plan::plan;
@@ -120,7 +120,7 @@ impl Prepared {
         plan.vector = meant.as_ref().map(|meant| meant.query.clone());
         let retrieved = self.retrieve(&plan, meant.as_ref());
         let hearing = meant.as_ref().map(|meant| &meant.hearing);
-        let mut scored = fusion::similarities(&plan, &retrieved, hearing);
+        let mut scored = Fusion::new(&plan, &retrieved, hearing).similarities();
         scored.retain(|one| one.evidence >= SEARCH_FLOOR);
         scored.sort_by(|left, right| {
             let better = right.similarity.total_cmp(&left.similarity);
