@@ -19,7 +19,7 @@ const LAYERS: [&[&str]; 12] = [
     &["app"],
     &["write"],
     &["read"],
-    &["evaluation"],
+    &["evaluation", "skills"],
     &["http", "mcp", "cli"],
 ];
 

@@ -9,6 +9,7 @@
 //!   vectors of a store complete
 //! - [`config`], [`app`]: settings, and the long-lived parts put together
 //! - [`mod@write`], [`read`]: the two straight lines; [`evaluation`]: how good the answers are
+//! - [`skills`]: what an agent's host can do, found on demand
 //! - [`http`], [`mcp`], [`cli`]: the ways in
 //!
 //! A write is [`write::add`], a read is [`read::search`] or [`read::prefetch`]; `ARCHITECTURE.md`
@@ -35,6 +36,7 @@ pub mod scope;
 pub mod secret;
 pub mod session;
 pub mod signals;
+pub mod skills;
 pub mod store;
 pub mod vector;
 pub mod write;

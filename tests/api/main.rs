@@ -47,6 +47,7 @@ mod relevance;
 mod routes;
 mod secrets;
 mod sessions;
+mod skills;
 mod storing;
 mod synonyms;
 mod tags;

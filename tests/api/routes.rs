@@ -270,6 +270,39 @@ fn table() -> Vec<Example> {
             ("/v1/synonyms/k8s", Nothing),
         ),
         pair(
+            "PUT",
+            "/v1/skills",
+            (
+                "/v1/skills",
+                Json(json!({"skills": [
+                    {"path": "k8s/SKILL.md", "front_matter": "name: k8s\ndescription: Debug pods", "hash": "1"},
+                    {"path": "b/SKILL.md", "front_matter": "- nothing", "hash": "1"},
+                ]})),
+            ),
+            (
+                "/v1/skills",
+                Json(json!({"skills": [{"path": "k8s/SKILL.md"}]})),
+            ),
+        ),
+        pair(
+            "GET",
+            "/v1/skills",
+            ("/v1/skills?collection=default", Nothing),
+            ("/v1/skills?collection=", Nothing),
+        ),
+        pair(
+            "POST",
+            "/v1/skills/search",
+            (
+                "/v1/skills/search",
+                Json(json!({"query": "which pods need to be debugged?", "top_k": 3})),
+            ),
+            (
+                "/v1/skills/search",
+                Json(json!({"query": "pods", "top_k": 0})),
+            ),
+        ),
+        pair(
             "POST",
             "/v1/sessions",
             (

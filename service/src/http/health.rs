@@ -16,7 +16,7 @@ use crate::memory::State as MemoryState;
 /// first, and compare it with what they need; our own version has a field of its own.
 const BANK_API: &str = "0.9.1";
 /// What this version can do; clients ask before they rely on it.
-const FEATURES: [&str; 14] = [
+const FEATURES: [&str; 15] = [
     "search",
     "prefetch",
     "feedback",
@@ -29,6 +29,7 @@ const FEATURES: [&str; 14] = [
     "synonyms",
     "bulk_delete",
     "redaction",
+    "skills",
     "banks",
     "mcp",
 ];

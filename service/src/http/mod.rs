@@ -28,19 +28,21 @@ mod search;
 mod sessions;
 mod shapes;
 mod signals;
+mod skills;
 mod synonyms;
 
 use std::future::Future;
 
-use axum::Router;
 use axum::extract::Request;
 use axum::handler::Handler;
 use axum::http::Method;
 use axum::middleware;
 use axum::routing::{MethodFilter, on, post};
+use axum::{Extension, Router};
 use tokio::net::TcpListener;
 
 use crate::app::App;
+use crate::skills::shelf::Shelf;
 use idempotency::Idempotency;
 use problem::Problem;
 
@@ -104,6 +106,9 @@ fn routes() -> Routes {
         .on(PUT, "/v1/synonyms/{term}", synonyms::set)
         .on(DELETE, "/v1/synonyms/{term}", synonyms::remove)
         .on(POST, "/v1/sessions", sessions::begin)
+        .on(PUT, "/v1/skills", skills::put)
+        .on(GET, "/v1/skills", skills::list)
+        .on(POST, "/v1/skills/search", skills::search)
         .on(GET, "/v1/stats", health::stats)
         .on(POST, "/v1/maintenance/backfill", maintenance::backfill)
         .on(GET, "/v1/export", export::export)
@@ -134,11 +139,12 @@ pub fn router(app: App) -> Router {
 }
 
 /// Every route, over the settings of this app.
-fn over(app: App, idempotency: Idempotency) -> Router {
+fn over(app: App, idempotency: Idempotency, shelf: Shelf) -> Router {
     let once = middleware::from_fn_with_state(idempotency, idempotency::once);
     let routes = routes()
         .router
         .layer(once)
+        .layer(Extension(shelf))
         .fallback(|| async { Problem::no_route() })
         .method_not_allowed_fallback(|| async { Problem::method_not_allowed() })
         .with_state(app);

@@ -16,7 +16,7 @@ use crate::read::{self, Answer, Explanation, Request};
 /// Most hits of one answer.
 pub(super) const MAX_TOP_K: usize = 1_000;
 /// Longest query, in characters.
-const MAX_QUERY_CHARS: usize = 32_768;
+pub(super) const MAX_QUERY_CHARS: usize = 32_768;
 
 /// RFC 3339 in UTC.
 pub(super) fn rfc3339(time: DateTime<Utc>) -> String {
