@@ -12,10 +12,11 @@ use crate::analysis::{Analyser, entity_term, tag_term};
 use crate::app::App;
 use crate::meaning::Meaning;
 use crate::memory::{Details, Fate, Memory, MemoryId, Place};
-use crate::query::{Candidate, Filters, Plan, Retrieved, Statistics, VectorQuery};
+use crate::query::{Candidate, Plan, Retrieved, Statistics, VectorQuery};
 use crate::ranking::evidence::SEARCH_FLOOR;
 use crate::ranking::fusion::Fusion;
 use crate::ranking::noise::Hearing;
+use crate::read::Request;
 use crate::read::expansion::Expansions;
 use crate::read::plan::plan;
 use crate::vector::{Direction, ModelId, Probe, length};
@@ -109,7 +110,7 @@ impl Prepared {
         let mut plan = plan(
             &analysis,
             &Expansions::default(),
-            &Filters::default(),
+            &Request::default(),
             &app.settings,
             app.switches,
         );
