@@ -1,7 +1,7 @@
 """What the installer asks of the host, run by the host's own Python.
 
-`host.py settle` switches the plugins on, takes over what the Python Keepsake left, and lets a
-memory make a round trip; `host.py forget` undoes what the host was told.
+`host.py settle` switches the plugins on, takes over what the Python Keepsake left, lets a memory
+make a round trip, and schedules maintenance; `host.py forget` undoes what the host was told.
 """
 
 from __future__ import annotations
@@ -58,6 +58,7 @@ def settle(home: Path) -> int:
         print(f"The plugin is loaded; memory does not work yet: {trouble}")
     else:
         print("Checked: a memory went to the service and came back.")
+        schedule(provider, home)
     print(
         "Next: start a new session, and restart a running gateway; `hermes memory status` shows "
         "how memory is."
@@ -65,8 +66,27 @@ def settle(home: Path) -> int:
     return 0
 
 
+def schedule(provider: Any, home: Path) -> None:
+    """Has the host's scheduler do the maintenance that the service does not do by itself."""
+    settings = part(provider, "settings").load()
+    client = part(provider, "session").connect(settings).client
+    try:
+        names = part(provider, "maintenance").register(home, client, settings.tool_timeout)
+    except part(provider, "client").ServiceError as error:
+        print(f"Maintenance was not scheduled: {error}")
+        return
+    if names:
+        print(f"Cron jobs: {', '.join(names)} (they run while the Hermes gateway runs)")
+    else:
+        print("Maintenance: the service does it by itself.")
+
+
 def forget(home: Path) -> int:
     """Before the files are taken out."""
+    provider = loaded()
+    if provider is not None:
+        for name in part(provider, "maintenance").unregister(home):
+            print(f"Removed the cron job `{name}`.")
     if hermes("config", "get", "memory.provider") == NAME:
         hermes("config", "unset", "memory.provider")
     forget_skills()
@@ -130,9 +150,12 @@ def take_over(home: Path) -> None:
 
 
 def is_python_keepsakes(job: dict[str, Any]) -> bool:
-    """Whether a job is one of those. The one whose name anybody could give has a script."""
-    name = job.get("name")
-    return name in PYTHON_KEEPSAKE_JOBS and (name != "memory-maintenance" or bool(job["script"]))
+    """Whether a job is one of those. The one whose name anybody could give has a script, and it is
+    none of ours."""
+    name, script = job.get("name"), str(job.get("script") or "")
+    if name == "memory-maintenance":
+        return bool(script) and not script.startswith("keepsake-")
+    return name in PYTHON_KEEPSAKE_JOBS
 
 
 def loaded() -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 
 import agent.memory_provider as host
 
-from . import status, tools
+from . import maintenance, status, tools
 from .autostart import data_folder
 from .client import ServiceError, parse_address
 from .connection import DOWN, READY
@@ -54,6 +54,7 @@ class KeepsakeProvider(host.MemoryProvider):
 
     def __init__(self) -> None:
         self._session: Session | None = None
+        self._home = Path()
         self._closed = False
         self._turns: Turns | None = None
         self._prompt: str | None = None
@@ -84,6 +85,7 @@ class KeepsakeProvider(host.MemoryProvider):
             logger.warning("Keepsake: %s", problem)
         session = Session(session_id, settings, {**kwargs, "hermes_home": str(home)})
         self._session = session
+        self._home = home
         self._closed = False
         self._turns = Turns(settings, session_id)
         self._warn = kwargs.get("warning_callback")
@@ -297,6 +299,20 @@ class KeepsakeProvider(host.MemoryProvider):
             )
         except (ServiceError, KeyError, TypeError) as error:
             logger.warning("Keepsake: the session could not be announced: %s", error)
+        if session.records:
+            self._schedule(session)
+
+    def _schedule(self, session: Session) -> None:
+        """Has the host's scheduler do what the service does not do by itself."""
+        try:
+            names = maintenance.register(
+                self._home, session.connection.client, session.settings.tool_timeout
+            )
+            logger.info("Keepsake: cron jobs registered: %s", ", ".join(names) or "none")
+        except ImportError:
+            logger.info("Keepsake: this host has no scheduler")
+        except (ServiceError, OSError) as error:
+            logger.warning("Keepsake: cron jobs could not be registered: %s", error)
 
     def _store_turns(self, session: Session, operations: list[dict[str, Any]]) -> None:
         if operations and session.records:

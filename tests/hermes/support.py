@@ -53,11 +53,14 @@ class Service:
         self.url = f"http://127.0.0.1:{self.port}"
         self._process: subprocess.Popen[bytes] | None = None
 
-    def start(self, **variables: str) -> Service:
+    def start(self, *arguments: str, **variables: str) -> Service:
         environment = {k: v for k, v in os.environ.items() if not k.startswith("KEEPSAKE_")}
         environment.update(variables)
         self._process = subprocess.Popen(
-            [BINARY, "serve", "--listen", f"127.0.0.1:{self.port}", "--data-dir", self.folder],
+            [
+                *(BINARY, "serve", "--listen", f"127.0.0.1:{self.port}"),
+                *("--data-dir", self.folder, *arguments),
+            ],
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             stdin=subprocess.DEVNULL,

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from support import BINARY, Home, Service, eventually, free_port
+from test_install import install
 
 
 @pytest.fixture
@@ -55,6 +56,24 @@ def test_with_nothing_running_the_first_message_is_answered(tmp_path: Path, port
     talk = make(tmp_path / "hermes", port).session()
     assert "Helix" in talk.say("which editor do I use?")
     assert len(started(port)) == 1
+
+
+def test_on_a_fresh_home_after_the_installer_the_first_message_is_answered(
+    tmp_path: Path, port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = Service(tmp_path / "data").start()
+    text = "My editor is Helix with the gruvbox theme"
+    before.ask("POST", "/v1/memories", {"content": text, "agent_id": "default"})
+    before.stop()
+    home = tmp_path / "hermes"
+    url = f"http://127.0.0.1:{port}"
+    assert "Checked" in install(home, KEEPSAKE_URL=url)
+    # The installer's round trip has started the service: as after a restart of the machine.
+    (pid,) = started(port)
+    os.kill(pid, signal.SIGTERM)
+    eventually(lambda: not started(port), "nothing runs")
+    monkeypatch.setenv("KEEPSAKE_URL", url)
+    assert "Helix" in Home(home).session().say("which editor do I use?")
 
 
 def test_a_service_that_was_killed_is_there_again_for_the_next_message(

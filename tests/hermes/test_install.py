@@ -148,7 +148,13 @@ def test_over_the_python_keepsake_its_jobs_are_taken_over(tmp_path: Path, servic
     told = install(home, KEEPSAKE_URL=service.url)
     with jobs.use_cron_store(home):
         left = [(job["name"], job["prompt"]) for job in jobs.list_jobs(include_disabled=True)]
-    assert left == [("mail", "read my mail"), ("memory-maintenance", "clean my notes")]
+    assert left == [
+        ("mail", "read my mail"),
+        ("memory-maintenance", "clean my notes"),
+        ("memory-maintenance", ""),
+        ("memory-dedup", ""),
+        ("synonym-discovery", ""),
+    ]
     kept = json.loads((home / "keepsake" / "earlier" / "cron-jobs.json").read_text())
     assert [job["name"] for job in kept] == [
         "memory-maintenance",
