@@ -1,11 +1,12 @@
 //! The index on disk: a folder beside the truth.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tantivy::directory::MmapDirectory;
-use tantivy::indexer::{IndexWriterOptions, LogMergePolicy};
+use tantivy::indexer::IndexWriterOptions;
 use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, Term};
 
+use super::merging::Bounded;
 use super::schema::{Covers, Fields};
 use super::terms;
 use super::view::View;
@@ -13,10 +14,6 @@ use crate::memory::Memory;
 
 /// Memory that the writer fills before it writes a segment, in bytes.
 const WRITER_MEMORY: usize = 15 << 20;
-/// So many segments of a size are merged into one: each segment costs every search its lookups.
-const MERGED: usize = 4;
-/// Segments that have lost this share of their memories are written anew.
-const MOST_DELETED: f32 = 0.3;
 
 /// Why the index cannot be used. Whatever it is, the truth is untouched.
 #[derive(Debug, thiserror::Error)]
@@ -33,6 +30,7 @@ pub(crate) enum IndexError {
 
 /// An open index.
 pub(crate) struct Files {
+    folder: PathBuf,
     index: Index,
     reader: IndexReader,
     fields: Fields,
@@ -59,7 +57,7 @@ impl Files {
         if index.schema() != schema {
             return Err(IndexError::Foreign);
         }
-        Files::of(index, fields).map(Some)
+        Files::of(folder, index, fields).map(Some)
     }
 
     /// Makes an empty index in place of whatever the folder holds.
@@ -69,16 +67,17 @@ impl Files {
         }
         std::fs::create_dir_all(folder)?;
         let (schema, fields) = Fields::schema();
-        Files::of(Index::create_in_dir(folder, schema)?, fields)
+        Files::of(folder, Index::create_in_dir(folder, schema)?, fields)
     }
 
-    fn of(index: Index, fields: Fields) -> Result<Files, IndexError> {
+    fn of(folder: &Path, index: Index, fields: Fields) -> Result<Files, IndexError> {
         index.tokenizers().register(terms::TOKENIZER, terms::Reader);
         let reader = index
             .reader_builder()
             .reload_policy(ReloadPolicy::Manual)
             .try_into()?;
         Ok(Files {
+            folder: folder.to_owned(),
             index,
             reader,
             fields,
@@ -122,10 +121,7 @@ impl Files {
                 .memory_budget_per_thread(WRITER_MEMORY)
                 .build();
             let writer: IndexWriter = self.index.writer_with_options(options)?;
-            let mut policy = LogMergePolicy::default();
-            policy.set_min_num_segments(MERGED);
-            policy.set_del_docs_ratio_before_merge(MOST_DELETED);
-            writer.set_merge_policy(Box::new(policy));
+            writer.set_merge_policy(Box::new(Bounded::new(self.folder.clone())));
             self.writer = Some(writer);
         }
         Ok(self.writer.as_mut().expect("made just now"))
