@@ -41,18 +41,27 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def test_the_file_follows_the_compose_specification() -> None:
-    schema = json.loads(Path(__file__).with_name("compose-spec.json").read_text(encoding="utf-8"))
-    jsonschema.validate(compose.raw(), schema)
-    jsonschema.validate({"services": compose.services(SECRETS)}, schema)
+@pytest.fixture
+def specification() -> jsonschema.Draft7Validator:
+    """The specification's own schema, which this folder holds."""
+    text = Path(__file__).with_name("compose-spec.json").read_text(encoding="utf-8")
+    return jsonschema.Draft7Validator(json.loads(text))
 
 
-def test_the_schema_refuses_what_is_not_compose() -> None:
-    schema = json.loads(Path(__file__).with_name("compose-spec.json").read_text(encoding="utf-8"))
+def test_the_file_follows_the_compose_specification(
+    specification: jsonschema.Draft7Validator,
+) -> None:
+    specification.validate(compose.raw())
+    specification.validate({"services": compose.services(SECRETS)})
+
+
+def test_the_schema_refuses_what_is_not_compose(
+    specification: jsonschema.Draft7Validator,
+) -> None:
     wrong = compose.raw()
     wrong["services"]["keepsake"]["helthcheck"] = {}
     with pytest.raises(jsonschema.ValidationError, match="helthcheck"):
-        jsonschema.validate(wrong, schema)
+        specification.validate(wrong)
 
 
 @pytest.mark.parametrize("missing", sorted(SECRETS))

@@ -12,7 +12,7 @@ const MERGED: usize = 4;
 const MOST_DELETED: f32 = 0.3;
 /// A segment of more bytes is not merged with others. A merge reads whole segments, and what it reads
 /// counts as memory of the process while it is mapped.
-const LARGEST: u64 = 8 << 20;
+const LARGEST: u64 = 2 << 20;
 
 /// Merges segments of like sizes while they are small, and rewrites those that lost much.
 #[derive(Debug)]
