@@ -7,8 +7,11 @@
 
 #[cfg(test)]
 pub mod conformance;
+mod counters;
 pub mod embedded;
 pub mod error;
+mod lifecycle;
+pub mod redis;
 
 use async_trait::async_trait;
 use chrono::{DateTime, NaiveDate, Utc};

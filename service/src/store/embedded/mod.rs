@@ -19,13 +19,13 @@ use crate::memory::{Edit, Memory, MemoryId, NewMemory};
 use crate::query::{Plan, Retrieved};
 use crate::scope::Scope;
 use crate::signals::Topic;
+use crate::store::counters::Counters;
 use crate::store::{
     Added, ControlStore, Cursor, Edited, Imported, ListFilters, MemoryStore, Resolved, Retriever,
     ScanStore, SignalStore, Stats, StoreError, Synonyms, TimelineEntry,
 };
 use index::tail::Tail;
-use sqlite::counters::Counters;
-use sqlite::{control, from_sqlite, lists, memories, signals};
+use sqlite::{control, counters, from_sqlite, lists, memories, signals};
 
 /// Name of the SQLite file in the store's folder.
 const FILE: &str = "keepsake.db";
@@ -75,9 +75,9 @@ impl EmbeddedStore {
             let transaction = writer
                 .transaction_with_behavior(TransactionBehavior::Immediate)
                 .map_err(from_sqlite)?;
-            let mut counters = Counters::default();
-            let result = work(&transaction, &mut counters)?;
-            counters.apply(&transaction)?;
+            let mut gathered = Counters::default();
+            let result = work(&transaction, &mut gathered)?;
+            counters::apply(&gathered, &transaction)?;
             transaction.commit().map_err(from_sqlite)?;
             Ok(result)
         })

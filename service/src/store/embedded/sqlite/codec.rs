@@ -4,7 +4,6 @@ use std::sync::LazyLock;
 
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use rusqlite::{Row, Transaction, named_params};
-use sha2::{Digest, Sha256};
 
 use super::from_sqlite;
 use crate::analysis::emotion::{Emotion, Label};
@@ -12,6 +11,7 @@ use crate::analysis::terms::{Frequencies, Term};
 use crate::analysis::{ANALYSIS_VERSION, Analysis};
 use crate::memory::{Details, Fate, Memory, MemoryId, Place};
 use crate::store::StoreError;
+use crate::store::lifecycle::{content_hash, place_key};
 
 /// The columns that [`memory`] reads, by name.
 pub(crate) const COLUMNS: &str = "number, id, seq, namespace, agent, content, session, turn, document, shared, category, source, \
@@ -48,21 +48,6 @@ pub(crate) fn day(number: i64) -> NaiveDate {
     TimeDelta::try_days(number)
         .and_then(|days| NaiveDate::default().checked_add_signed(days))
         .unwrap_or(nearest)
-}
-
-/// What the uniqueness of contents is kept by, besides namespace and agent. JSON, so that no name of
-/// a session can imitate a turn.
-pub(crate) fn place_key(place: &Place) -> String {
-    match (&place.session, place.turn, &place.document) {
-        (Some(session), Some(turn), _) => serde_json::json!(["turn", session, turn]).to_string(),
-        (_, _, Some(document)) => serde_json::json!(["document", document]).to_string(),
-        _ => String::new(),
-    }
-}
-
-/// SHA-256 of a content.
-pub(crate) fn content_hash(content: &str) -> [u8; 32] {
-    Sha256::digest(content.as_bytes()).into()
 }
 
 /// Reads a memory with its row number and change number from [`COLUMNS`].

@@ -1,0 +1,102 @@
+-- Writes if nothing changed since the writer looked: checks guards, then runs commands.
+--
+-- ARGV: what the keys of memories, of memories in the trash and of states begin with; the key of the
+-- signals' version; the fields of a memory and of a state, each list after its length; the number of
+-- guards and for each `id`, an id and its revision, or `content`, a key and the id that it holds
+-- (nothing for what is not there); the number of commands and for each its words after their number.
+--
+-- Returns {1, version of the signals} when it has written, else {0, for each guard what is there now:
+-- {id, fields of the memory, fields of the state} or nothing}.
+
+local at = 0
+local function take()
+  at = at + 1
+  return ARGV[at]
+end
+local function take_list()
+  local list = {}
+  for i = 1, tonumber(take()) do
+    list[i] = take()
+  end
+  return list
+end
+
+local fragments, trash, states, signals = take(), take(), take(), take()
+local fields, state_fields = take_list(), take_list()
+
+-- The key of the hash of a memory, or nil.
+local function hash_of(id)
+  if redis.call('EXISTS', fragments .. id) == 1 then
+    return fragments .. id
+  elseif redis.call('EXISTS', trash .. id) == 1 then
+    return trash .. id
+  end
+end
+
+-- The id that a content's key holds, if there is such a memory.
+local function content_id(key)
+  local id = redis.call('GET', key)
+  if id and hash_of(id) then
+    return id
+  end
+end
+
+local guards, holds = {}, true
+for i = 1, tonumber(take()) do
+  local guard = { kind = take(), name = take(), expected = take() }
+  guards[i] = guard
+  if guard.kind == 'id' then
+    guard.id = guard.name
+    local found = ''
+    if hash_of(guard.name) then
+      found = redis.call('HGET', states .. guard.name, 'rev') or '0'
+    end
+    holds = holds and found == guard.expected
+  else
+    guard.id = content_id(guard.name)
+    holds = holds and (guard.id or '') == guard.expected
+  end
+end
+
+if not holds then
+  local there = {}
+  for i, guard in ipairs(guards) do
+    local key = guard.id and hash_of(guard.id)
+    there[i] = key
+        and { guard.id, redis.call('HMGET', key, unpack(fields)), redis.call('HMGET', states .. guard.id, unpack(state_fields)) }
+      or {}
+  end
+  return { 0, there }
+end
+
+-- Commands that Redis does not have.
+local own = {
+  -- key, field, change: adds, and forgets what comes to nothing.
+  COUNT = function(key, field, change)
+    if redis.call('HINCRBY', key, field, change) <= 0 then
+      redis.call('HDEL', key, field)
+    end
+  end,
+  -- Any command: what only other programs read must not spoil a write.
+  TRY = function(...)
+    redis.pcall(...)
+  end,
+  -- key, field, number: keeps the largest.
+  MAX = function(key, field, number)
+    local held = redis.call('HGET', key, field)
+    if not held or tonumber(held) < tonumber(number) then
+      redis.call('HSET', key, field, number)
+    end
+  end,
+}
+
+for _ = 1, tonumber(take()) do
+  local command = take_list()
+  local ours = own[command[1]]
+  if ours then
+    ours(unpack(command, 2))
+  else
+    redis.call(unpack(command))
+  end
+end
+return { 1, redis.call('GET', signals) or '0' }

@@ -1,0 +1,188 @@
+//! The search index: generations behind an alias, built beside the one in use and switched without a
+//! gap. A generation that someone dropped is built again.
+
+use std::sync::LazyLock;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use data_encoding::HEXLOWER;
+use redis::{Cmd, Value};
+use sha2::{Digest, Sha256};
+
+use super::RedisStore;
+use super::errors::explained;
+use super::values::{list, pairs, text};
+use crate::store::StoreError;
+
+/// How long a request waits for an index that is being built before it is told so.
+const PATIENCE: Duration = Duration::from_millis(700);
+const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
+
+/// The fields of the index, without the document score.
+///
+/// `terms` is the only text and holds encoded terms: no stop words, no stemming, no offsets. Tags are
+/// tokens of ours, separated by a space and compared to the letter.
+const SCHEMA: &str = "terms TEXT NOSTEM \
+    facets TAG SEPARATOR _ CASESENSITIVE ktags TAG SEPARATOR _ CASESENSITIVE hidden TAG SEPARATOR _ CASESENSITIVE \
+    created_ts NUMERIC invalid_ts NUMERIC";
+
+/// Tells an index of this schema from one of another version.
+static SCHEMA_NAME: LazyLock<String> =
+    LazyLock::new(|| HEXLOWER.encode(&Sha256::digest(SCHEMA.as_bytes())[..8]));
+
+/// What is known of an index.
+struct Found {
+    is_complete: bool,
+    /// How much of it is built, 0.0 to 1.0.
+    progress: f64,
+}
+
+impl RedisStore {
+    /// Makes sure, once, that the server will do and that the index is there.
+    pub(super) async fn prepared(&self) -> Result<(), StoreError> {
+        if self.inner.ready.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        let _one = self.inner.preparing.lock().await;
+        if self.inner.ready.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        self.check_server().await?;
+        let in_use = self.index(&self.inner.keys.alias()).await?;
+        if in_use.is_none_or(|index| !index.is_complete) {
+            self.build().await?;
+        }
+        self.inner.ready.store(true, Ordering::Release);
+        Ok(())
+    }
+
+    /// Builds a generation of today's schema if the one in use is not of it.
+    pub(super) async fn renew_index(&self) -> Result<(), StoreError> {
+        self.prepared().await?;
+        let (_, schema) = self.generation().await?;
+        if schema == *SCHEMA_NAME {
+            return Ok(());
+        }
+        let _one = self.inner.preparing.lock().await;
+        self.build().await
+    }
+
+    /// Builds the next generation, or goes on with it, and switches to it when it is complete.
+    async fn build(&self) -> Result<(), StoreError> {
+        let keys = &self.inner.keys;
+        let (number, schema) = self.generation().await?;
+        let in_use = keys.generation(number);
+        // One of this schema that was dropped or never completed keeps its number.
+        let number = match self.index(&in_use).await? {
+            Some(_) if schema != *SCHEMA_NAME => number + 1,
+            _ => number.max(1),
+        };
+        let name = keys.generation(number);
+        if self.index(&name).await?.is_none() {
+            self.create(&name).await?;
+        }
+        let began = Instant::now();
+        loop {
+            match self.index(&name).await? {
+                Some(index) if index.is_complete => break,
+                Some(index) if began.elapsed() > PATIENCE => {
+                    return Err(StoreError::Unavailable(explained(format!(
+                        "the search index is being built: {:.0} %",
+                        index.progress * 100.0
+                    ))));
+                }
+                Some(_) => tokio::time::sleep(BETWEEN_LOOKS).await,
+                None => self.create(&name).await?,
+            }
+        }
+        let mut switch = redis::cmd("FT.ALIASUPDATE");
+        switch.arg(keys.alias()).arg(&name);
+        self.inner.connection.command(&switch).await?;
+        let mut note = redis::cmd("HSET");
+        note.arg(keys.index()).arg("generation").arg(number);
+        note.arg("schema").arg(SCHEMA_NAME.as_str());
+        self.inner.connection.command(&note).await?;
+        if in_use != name && self.index(&in_use).await?.is_some() {
+            let mut drop = redis::cmd("FT.DROPINDEX");
+            drop.arg(&in_use);
+            tolerate(self.inner.connection.command(&drop).await, "index")?;
+        }
+        tracing::info!(index = name, "the search index is in use");
+        Ok(())
+    }
+
+    async fn create(&self, name: &str) -> Result<(), StoreError> {
+        let mut create = redis::cmd("FT.CREATE");
+        create.arg(name).arg("ON").arg("HASH");
+        create.arg("PREFIX").arg(1).arg(self.inner.keys.fragments());
+        create.arg("LANGUAGE").arg("english");
+        create.arg("SCORE").arg(0.5).arg("SCORE_FIELD").arg("krank");
+        create
+            .arg("NOOFFSETS")
+            .arg("NOHL")
+            .arg("STOPWORDS")
+            .arg(0)
+            .arg("SCHEMA");
+        for word in SCHEMA.split_whitespace() {
+            create.arg(if word == "_" { " " } else { word });
+        }
+        tolerate(
+            self.inner.connection.command(&create).await,
+            "already exists",
+        )
+    }
+
+    /// The number and the schema of the generation in use; 0 if there is none.
+    async fn generation(&self) -> Result<(u64, String), StoreError> {
+        let mut get = redis::cmd("HGETALL");
+        get.arg(self.inner.keys.index());
+        let fields = pairs(self.inner.connection.command(&get).await?)?;
+        let of = |name: &str| {
+            let found = fields.iter().find(|(field, _)| field == name);
+            found.map(|(_, value)| value.clone())
+        };
+        let number = of("generation").and_then(|number| number.parse().ok());
+        Ok((number.unwrap_or(0), of("schema").unwrap_or_default()))
+    }
+
+    async fn index(&self, name: &str) -> Result<Option<Found>, StoreError> {
+        let mut info = Cmd::new();
+        info.arg("FT.INFO").arg(name);
+        let told = match self.inner.connection.command(&info).await {
+            Err(StoreError::Unavailable(error)) if is_missing(error.as_ref()) => return Ok(None),
+            told => list(told?)?,
+        };
+        let number = |name: &str| -> Option<f64> {
+            let named = told
+                .chunks_exact(2)
+                .find(|pair| text(pair[0].clone()).as_deref() == Some(name));
+            text(named?[1].clone())?.parse().ok()
+        };
+        Ok(Some(Found {
+            is_complete: number("indexing").is_none_or(|indexing| indexing < 0.5),
+            progress: number("percent_indexed").unwrap_or(0.0),
+        }))
+    }
+}
+
+/// Leaves an error out that says that what was wanted is so already.
+fn tolerate(answer: Result<Value, StoreError>, words: &str) -> Result<(), StoreError> {
+    match answer {
+        Err(StoreError::Unavailable(error)) if said(error.as_ref()).contains(words) => Ok(()),
+        answer => answer.map(|_| ()),
+    }
+}
+
+fn is_missing(error: &(dyn std::error::Error + 'static)) -> bool {
+    let said = said(error);
+    said.contains("no such index") || said.contains("unknown index name")
+}
+
+/// An error and its causes, in lower case.
+fn said(error: &(dyn std::error::Error + 'static)) -> String {
+    let causes = std::iter::successors(Some(error), |error| error.source());
+    let words: Vec<String> = causes
+        .map(|error| error.to_string().to_lowercase())
+        .collect();
+    words.join(": ")
+}

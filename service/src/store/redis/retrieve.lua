@@ -1,0 +1,231 @@
+-- One read of one moment: lock, statistics, search, the best by BM25, their neighbours.
+--
+-- The engine finds candidates and puts them in a rough order; this script scores `depth` of them
+-- exactly as `ranking::bm25` does (its constants are handed over) and returns the best. Nothing is
+-- written.
+--
+-- ARGV is read in the order of `take()` below. Returns {'locked', value, milliseconds left} or
+-- {'found', version of the signals, memories, words, document frequencies, whether something is
+-- hidden, candidates, neighbours}, each of the last {id, fields of the memory, fields of the state}.
+
+local at = 0
+local function take()
+  at = at + 1
+  return ARGV[at]
+end
+local function take_number()
+  return tonumber(take())
+end
+local function take_list()
+  local list = {}
+  for i = 1, take_number() do
+    list[i] = take()
+  end
+  return list
+end
+
+-- As many arguments as one call may have.
+local MOST = 4000
+-- So many bytes of terms are looked through; what the engine put behind them keeps its order.
+local MOST_BYTES = 33554432
+
+local fragments, states, turns = take(), take(), take()
+local lock_key, signals_key, totals_key, frequencies_key, index = take(), take(), take(), take(), take()
+local now = take_number()
+local pool, depth, reach, most_neighbours = take_number(), take_number(), take_number(), take_number()
+local most_terms, search_timeout = take_number(), take()
+local k1, b, coverage, universal, universal_from = take_number(), take_number(), take_number(), take_number(), take_number()
+local marker, admitted, refused = take(), take(), take()
+local fields, state_fields = take_list(), take_list()
+local names, weights, by_length, own = {}, {}, {}, {}
+for i = 1, take_number() do
+  names[i], weights[i], by_length[i], own[i] = take(), take_number(), take() == '1', take() == '1'
+end
+
+local lock = redis.call('GET', lock_key)
+if lock then
+  local till = string.match(lock, '^until:(%-?%d+)$')
+  if not till or tonumber(till) > now then
+    return { 'locked', lock, redis.call('PTTL', lock_key) }
+  end
+end
+
+ready(index)
+
+-- Statistics.
+local totals = redis.call('HMGET', totals_key, 'memories', 'words')
+local memories, words = tonumber(totals[1] or 0), tonumber(totals[2] or 0)
+local mean_length = memories > 0 and words / memories or 0
+local frequencies = {}
+for from = 1, #names, MOST do
+  local part = redis.call('HMGET', frequencies_key, unpack(names, from, math.min(from + MOST - 1, #names)))
+  for i = 1, #part do
+    frequencies[from + i - 1] = tonumber(part[i] or 0)
+  end
+end
+local version = redis.call('GET', signals_key) or '0'
+
+-- Weight times idf of each term; 0 for one that is left out (see `ranking::bm25::Scorer`).
+local function is_universal(i)
+  return memories >= universal_from and frequencies[i] > universal * memories
+end
+local rarer_remain = false
+for i = 1, #names do
+  rarer_remain = rarer_remain or (own[i] and not is_universal(i))
+end
+local own_total, looked_for = 0, {}
+for i = 1, #names do
+  if rarer_remain and is_universal(i) then
+    weights[i] = 0
+  else
+    local frequency = math.min(frequencies[i], memories)
+    weights[i] = weights[i] * math.log(1 + (memories - frequency + 0.5) / (frequency + 0.5))
+  end
+  if own[i] then
+    own_total = own_total + weights[i]
+  end
+  if weights[i] > 0 and frequencies[i] > 0 then
+    looked_for[#looked_for + 1] = i
+  end
+end
+
+local function answer(hidden, candidates, neighbours)
+  return { 'found', version, memories, words, frequencies, hidden, candidates, neighbours }
+end
+if #looked_for == 0 then
+  return answer(0, {}, {})
+end
+
+-- The most telling terms, bounded in number.
+table.sort(looked_for, function(left, right)
+  if weights[left] ~= weights[right] then
+    return weights[left] > weights[right]
+  end
+  return left < right
+end)
+local terms = {}
+for i = 1, math.min(#looked_for, most_terms) do
+  terms[i] = marker .. names[looked_for[i]]
+end
+local any = '@terms:(' .. table.concat(terms, '|') .. ')'
+
+local found = redis.call('FT.SEARCH', index, admitted .. any, 'NOCONTENT', 'VERBATIM', 'SCORER', 'BM25STD',
+  'LIMIT', '0', depth, 'TIMEOUT', search_timeout, 'DIALECT', '2')
+local hidden = 0
+if refused ~= '' then
+  local first = redis.call('FT.AGGREGATE', index, refused .. any, 'VERBATIM', 'LIMIT', '0', '1',
+    'TIMEOUT', search_timeout, 'DIALECT', '2')
+  hidden = #first > 1 and 1 or 0
+end
+
+-- How often a text of terms, equal ones together, holds one that has a space before and after.
+local function frequency_in(text, term)
+  local _, to = string.find(text, term, 1, true)
+  local count = 0
+  while to do
+    count = count + 1
+    local next_to = to + #term - 1
+    to = string.sub(text, to, next_to) == term and next_to or nil
+  end
+  return count
+end
+
+local function score(text, length)
+  local sum, covered = 0, 0
+  for i = 1, #names do
+    if weights[i] > 0 and frequencies[i] > 0 then
+      local frequency = frequency_in(text, ' ' .. marker .. names[i] .. ' ')
+      if frequency > 0 then
+        local relative = by_length[i] and length / math.max(mean_length, 1) or 1
+        local norm = k1 * (1 - b + b * relative)
+        sum = sum + weights[i] * frequency * (k1 + 1) / (frequency + norm)
+        if own[i] then
+          covered = covered + weights[i]
+        end
+      end
+    end
+  end
+  local share = own_total > 0 and covered / own_total or 1
+  return sum * (1 - coverage + coverage * share)
+end
+
+local scored, bytes = {}, 0
+for i = 2, #found do
+  local key = found[i]
+  local values = redis.call('HMGET', key, 'terms', 'len', 'created_ts', 'session', 'turn', 'around')
+  local text = values[1]
+  if text then
+    bytes = bytes + #text
+    scored[#scored + 1] = {
+      id = string.sub(key, #fragments + 1),
+      score = bytes < MOST_BYTES and score(text, tonumber(values[2] or 0)) or 0,
+      created = tonumber(values[3] or 0),
+      place = i,
+      session = values[4],
+      turn = values[5],
+      around = values[6],
+    }
+  end
+end
+table.sort(scored, function(left, right)
+  if left.score ~= right.score then
+    return left.score > right.score
+  elseif left.created ~= right.created then
+    return left.created > right.created
+  end
+  return left.place < right.place
+end)
+-- Those that tie with the last of the pool go along: ids are compared outside.
+local last, count = scored[pool], math.min(pool, #scored)
+while last and scored[count + 1] and count < 2 * pool and scored[count + 1].score > last.score - 1e-9 * last.score do
+  count = count + 1
+end
+
+local function load(id)
+  return { id, redis.call('HMGET', fragments .. id, unpack(fields)), redis.call('HMGET', states .. id, unpack(state_fields)) }
+end
+
+local known, candidates, neighbours = {}, {}, {}
+for i = 1, count do
+  known[scored[i].id] = true
+  candidates[i] = load(scored[i].id)
+end
+
+local function turns_around(candidate)
+  if candidate.around then
+    return string.gmatch(candidate.around, '%S+')
+  end
+  local turn, distance = tonumber(candidate.turn), -reach - 1
+  return function()
+    distance = distance + 1
+    if distance <= reach then
+      return string.format('%.0f', turn + distance)
+    end
+  end
+end
+-- Letters, digits and a few marks as they are (see `keys::encoded`).
+local function encoded(name)
+  return (string.gsub(name, '[%z\1-\127]', function(c)
+    if string.find(c, '[%w%-%._]') then
+      return c
+    end
+    return string.format('%%%02x', string.byte(c))
+  end))
+end
+if reach > 0 then
+  for i = 1, count do
+    local candidate = scored[i]
+    if candidate.session and candidate.turn and #neighbours < most_neighbours then
+      local session = turns .. encoded(candidate.session) .. ':'
+      for turn in turns_around(candidate) do
+        for _, id in ipairs(redis.call('SMEMBERS', session .. turn)) do
+          if not known[id] and #neighbours < most_neighbours then
+            known[id] = true
+            neighbours[#neighbours + 1] = load(id)
+          end
+        end
+      end
+    end
+  end
+end
+return answer(hidden, candidates, neighbours)

@@ -1,0 +1,288 @@
+//! A write: look, decide, and write only if nothing changed meanwhile.
+//!
+//! The work of a write is a pure function over a [`Draft`], which knows some memories and contents.
+//! What it does not know it asks for, and is run again. What comes out is guards (each memory and
+//! content that was looked at, as it was) and commands; the `apply` script checks the guards and runs
+//! the commands in one step, or tells what is there now, and the work is done anew. A new content is
+//! expected to be new, so storing one is a single exchange.
+//!
+//! The revision of a memory is a random token of the last write. When the connection breaks after a
+//! write was sent, the write is sent again; if it had been done, the guards fail, but the revision is
+//! its own.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use redis::Value;
+
+use super::RedisStore;
+use super::codec::{self, FIELDS, STATE_FIELDS, Stored};
+use super::commands::{self, Commands};
+use super::errors::{explained, from_redis};
+use super::scripts::Name;
+use super::values::{list, text};
+use crate::clock::new_id;
+use crate::memory::{Memory, MemoryId, Place};
+use crate::store::StoreError;
+use crate::store::counters::Counters;
+
+/// How often a write is tried before it is given up: each time another one was faster.
+const MOST_TRIES: usize = 200;
+
+/// The work cannot go on before it knows what is stored under an id.
+pub(super) struct Unknown(MemoryId);
+
+/// What a write knows and has decided so far.
+pub(super) struct Draft<'a> {
+    known: &'a Known,
+    /// Memories as they are to be; `None` for one that is to be deleted.
+    changed: BTreeMap<MemoryId, Option<Memory>>,
+    /// Who has a content, as it is to be.
+    contents: HashMap<String, Option<MemoryId>>,
+    guarded_ids: BTreeSet<MemoryId>,
+    guarded_contents: BTreeSet<String>,
+    pub(super) counters: Counters,
+}
+
+/// What is stored, as far as it was read.
+#[derive(Default)]
+pub(super) struct Known {
+    ids: HashMap<MemoryId, Stored>,
+    contents: HashMap<String, Option<MemoryId>>,
+}
+
+/// What an id stands for within a write.
+pub(super) enum Held {
+    Free,
+    Memory(Memory),
+    /// Something that is not adopted yet has the id.
+    Foreign,
+}
+
+impl<'a> Draft<'a> {
+    fn new(known: &'a Known) -> Draft<'a> {
+        Draft {
+            known,
+            changed: BTreeMap::new(),
+            contents: HashMap::new(),
+            guarded_ids: BTreeSet::new(),
+            guarded_contents: BTreeSet::new(),
+            counters: Counters::default(),
+        }
+    }
+
+    /// The memory of an id.
+    pub(super) fn by_id(&mut self, id: &MemoryId) -> Result<Held, Unknown> {
+        if !self.known.ids.contains_key(id) && !self.changed.contains_key(id) {
+            return Err(Unknown(id.clone()));
+        }
+        Ok(self.held(id))
+    }
+
+    /// The memory of an id that is expected to be free.
+    pub(super) fn by_new_id(&mut self, id: &MemoryId) -> Held {
+        self.held(id)
+    }
+
+    fn held(&mut self, id: &MemoryId) -> Held {
+        self.guarded_ids.insert(id.clone());
+        match (self.changed.get(id), self.known.ids.get(id)) {
+            (Some(Some(memory)), _) | (None, Some(Stored::Present { memory, .. })) => {
+                Held::Memory(memory.clone())
+            }
+            (None, Some(Stored::Foreign)) => Held::Foreign,
+            (Some(None), _) | (None, Some(Stored::Absent) | None) => Held::Free,
+        }
+    }
+
+    /// The memory that has a content at a place; expected to be none.
+    pub(super) fn by_content(
+        &mut self,
+        namespace: &str,
+        agent: Option<&str>,
+        place: &Place,
+        content: &str,
+    ) -> Result<Option<Memory>, Unknown> {
+        let digest = codec::content_digest(namespace, agent, place, content);
+        let known = self.known.contents.get(&digest).cloned().flatten();
+        let holder = self.contents.get(&digest).cloned().unwrap_or(known);
+        self.guarded_contents.insert(digest);
+        match holder {
+            None => Ok(None),
+            Some(id) => match self.by_id(&id)? {
+                Held::Memory(memory) => Ok(Some(memory)),
+                Held::Free | Held::Foreign => Ok(None),
+            },
+        }
+    }
+
+    /// Stores a memory as it is to be.
+    pub(super) fn save(&mut self, memory: &Memory) {
+        if let Held::Memory(before) = self.held(&memory.id) {
+            self.contents.insert(digest(&before), None);
+        }
+        self.contents
+            .insert(digest(memory), Some(memory.id.clone()));
+        self.changed.insert(memory.id.clone(), Some(memory.clone()));
+    }
+
+    /// Deletes a memory.
+    pub(super) fn delete(&mut self, memory: &Memory) {
+        self.guarded_ids.insert(memory.id.clone());
+        self.contents.insert(digest(memory), None);
+        self.changed.insert(memory.id.clone(), None);
+    }
+
+    fn revision_of(&self, id: &MemoryId) -> String {
+        match self.known.ids.get(id) {
+            Some(Stored::Present { revision, .. }) if !revision.is_empty() => revision.clone(),
+            Some(Stored::Present { .. } | Stored::Foreign) => "0".to_owned(),
+            Some(Stored::Absent) | None => String::new(),
+        }
+    }
+
+    fn before(&self, id: &MemoryId) -> Option<&Memory> {
+        match self.known.ids.get(id) {
+            Some(Stored::Present { memory, .. }) => Some(memory),
+            _ => None,
+        }
+    }
+}
+
+/// The digest that a memory's content is known by.
+pub(super) fn digest(memory: &Memory) -> String {
+    codec::content_digest(
+        &memory.namespace,
+        memory.agent.as_deref(),
+        &memory.place,
+        &memory.content,
+    )
+}
+
+impl RedisStore {
+    /// Runs a write until it is done (see the module's documentation).
+    pub(super) async fn write<T>(
+        &self,
+        work: impl Fn(&mut Draft<'_>) -> Result<T, Unknown>,
+    ) -> Result<T, StoreError> {
+        self.prepared().await?;
+        let mut known = Known::default();
+        for _ in 0..MOST_TRIES {
+            let mut draft = Draft::new(&known);
+            let result = match work(&mut draft) {
+                Ok(result) => result,
+                Err(Unknown(id)) => {
+                    let stored = self.load(std::slice::from_ref(&id)).await?.remove(0);
+                    known.ids.insert(id, stored);
+                    continue;
+                }
+            };
+            if draft.changed.is_empty() {
+                return Ok(result);
+            }
+            match self.apply(&draft).await? {
+                None => return Ok(result),
+                Some(now) => known.learn(now),
+            }
+        }
+        Err(StoreError::Timeout(explained(
+            "other writers were faster each time",
+        )))
+    }
+
+    /// Writes what was decided if all is as it was, else tells what is there now.
+    async fn apply(&self, draft: &Draft<'_>) -> Result<Option<Known>, StoreError> {
+        let revision = new_id()
+            .map_err(|error| StoreError::Unavailable(Box::new(error)))?
+            .to_string();
+        let keys = &self.inner.keys;
+        let mut arguments: Vec<Vec<u8>> = Vec::new();
+        let mut push = |text: &str| arguments.push(text.as_bytes().to_vec());
+        for key in [
+            keys.fragments(),
+            keys.trashed(),
+            keys.states(),
+            keys.signals(),
+        ] {
+            push(&key);
+        }
+        for fields in [&FIELDS[..], &STATE_FIELDS[..]] {
+            push(&fields.len().to_string());
+            fields.iter().for_each(|field| push(field));
+        }
+        let guards = draft.guarded_ids.len() + draft.guarded_contents.len();
+        push(&guards.to_string());
+        for id in &draft.guarded_ids {
+            push("id");
+            push(id.as_str());
+            push(&draft.revision_of(id));
+        }
+        for digest in &draft.guarded_contents {
+            push("content");
+            push(&keys.content(digest));
+            let known = draft.known.contents.get(digest).cloned().flatten();
+            push(known.as_ref().map_or("", MemoryId::as_str));
+        }
+        let mut commands = Commands::default();
+        let changes = draft
+            .changed
+            .iter()
+            .map(|(id, after)| (draft.before(id), after.as_ref()));
+        let changes: Vec<_> = changes.collect();
+        commands::memories(&mut commands, keys, &changes, &revision);
+        commands::counters(&mut commands, keys, &draft.counters);
+        commands.append_to(&mut arguments);
+
+        let answer = self.inner.connection.script(Name::Apply, &arguments).await;
+        let mut answer = list(answer.map_err(from_redis)?)?;
+        if answer.len() != 2 {
+            return Err(unexpected());
+        }
+        let told = answer.remove(1);
+        if answer.remove(0) == Value::Int(1) {
+            self.inner.notice_signals(&text(told).unwrap_or_default());
+            return Ok(None);
+        }
+        let now = Known::read(draft, list(told)?)?;
+        // A write that was sent twice finds itself.
+        let own = now.ids.values().any(
+            |stored| matches!(stored, Stored::Present { revision: found, .. } if *found == revision),
+        );
+        Ok((!own).then_some(now))
+    }
+}
+
+impl Known {
+    /// What the script tells of each guard, in their order.
+    fn read(draft: &Draft<'_>, answer: Vec<Value>) -> Result<Known, StoreError> {
+        let mut known = Known::default();
+        let mut answers = answer.into_iter();
+        let mut next = || answers.next().ok_or_else(unexpected).and_then(list);
+        for id in &draft.guarded_ids {
+            let stored = codec::record(next()?).map_or(Stored::Absent, |(_, stored)| stored);
+            known.ids.insert(id.clone(), stored);
+        }
+        for digest in &draft.guarded_contents {
+            let holder = codec::record(next()?);
+            known
+                .contents
+                .insert(digest.clone(), holder.as_ref().map(|(id, _)| id.clone()));
+            if let Some((id, stored)) = holder {
+                known.ids.insert(id, stored);
+            }
+        }
+        Ok(known)
+    }
+
+    fn learn(&mut self, newer: Known) {
+        self.ids.extend(newer.ids);
+        self.contents.extend(newer.contents);
+    }
+}
+
+/// An answer that no version of our scripts gives.
+pub(super) fn unexpected() -> StoreError {
+    StoreError::Corrupt {
+        what: "Redis gave an answer of another shape than its script makes".to_owned(),
+        source: None,
+    }
+}
