@@ -8,11 +8,13 @@ use chrono::{DateTime, Utc};
 
 use crate::analysis::{Analyser, Ingredients};
 use crate::clock::Clock;
-use crate::config::Settings;
+use crate::config::{Settings, StoreChoice};
 use crate::ranking::Weights;
 use crate::scope::Scope;
 use crate::signals::Signals;
 use crate::store::embedded::EmbeddedStore;
+use crate::store::redis::RedisStore;
+use crate::store::redis::adoption::Adoption;
 use crate::store::{Store, StoreError};
 
 /// Everything that a read or a write needs. Cheap to clone.
@@ -66,8 +68,21 @@ impl App {
         clock: Clock,
         switches: Switches,
     ) -> Result<App, StoreError> {
-        let store = Arc::new(EmbeddedStore::open(&settings.data_dir)?);
         let analyser = Analyser::new(&settings.user_entities, switches.ingredients);
+        let store: Arc<dyn Store> = match &settings.store {
+            StoreChoice::Embedded => Arc::new(EmbeddedStore::open(&settings.data_dir)?),
+            StoreChoice::Redis(options) => {
+                let attention = (
+                    settings.attention_base_increment,
+                    settings.attention_emotion_factor,
+                );
+                let adoption = Adoption {
+                    analyser: analyser.clone(),
+                    attention,
+                };
+                Arc::new(RedisStore::open(options, adoption)?)
+            }
+        };
         Ok(App {
             settings: Arc::new(settings),
             store,

@@ -10,9 +10,10 @@ use serde_json::{Value, json};
 
 use super::printer::Printer;
 use super::tables::aligned;
+use super::{Global, settings};
 use crate::analysis::Ingredients;
 use crate::app::Switches;
-use crate::config::Settings;
+use crate::config::{Settings, StoreChoice, raw};
 use crate::evaluation::compare::compare;
 use crate::evaluation::metrics::{NAMES, NDCG, Scores, interval, mean};
 use crate::evaluation::sets::{QuestionSet, load_all};
@@ -31,6 +32,9 @@ pub(super) struct Eval {
     /// Write the ranking of each query to `DIR/SET.jsonl`
     #[arg(long, value_name = "DIR")]
     runs: Option<PathBuf>,
+    /// Keep the memories in this store while measuring: embedded or redis (as configured)
+    #[arg(long, value_name = "STORE", value_parser = ["embedded", "redis"], default_value = "embedded")]
+    store: String,
     /// Compare two folders of runs query by query instead
     #[arg(long, num_args = 2, value_names = ["BEFORE", "AFTER"], conflicts_with_all = ["ablate", "runs"])]
     compare: Option<Vec<PathBuf>>,
@@ -92,7 +96,14 @@ fn parts() -> [(&'static str, Switches); 6] {
 }
 
 impl Eval {
-    pub(super) async fn run(self, printer: &Printer) -> anyhow::Result<()> {
+    pub(super) async fn run(
+        self,
+        global: &Global,
+        environment: &raw::Environment,
+        printer: &Printer,
+    ) -> anyhow::Result<()> {
+        let flags = [("store", self.store.clone())].into_iter().collect();
+        let store = settings(global, flags, environment)?.store;
         let mut sets = load_all(&self.folder)?;
         if let Some(unknown) = self
             .sets
@@ -126,7 +137,7 @@ impl Eval {
         let mut losses = Vec::new();
         for set in &sets {
             progress.set_message(set.name.clone());
-            let (set_rows, loss) = self.measure(set).await?;
+            let (set_rows, loss) = self.measure(set, &store).await?;
             rows.extend(set_rows);
             losses.push(loss);
             progress.inc(1);
@@ -137,10 +148,15 @@ impl Eval {
     }
 
     /// The rows of a set, and what it loses without each part.
-    async fn measure(&self, set: &QuestionSet) -> anyhow::Result<(Vec<Value>, Value)> {
+    async fn measure(
+        &self,
+        set: &QuestionSet,
+        store: &StoreChoice,
+    ) -> anyhow::Result<(Vec<Value>, Value)> {
         // Sets hold texts longer than a service takes by default.
         let settings = Settings {
             max_content_chars: usize::MAX,
+            store: store.clone(),
             ..Settings::default()
         };
         let all = Switches::default();
@@ -163,6 +179,7 @@ impl Eval {
             plain.context_chars,
         ));
         if !self.ablate {
+            stored.discard().await?;
             return Ok((rows, Value::Null));
         }
         let whole = overall(&full.runs)[NDCG];
@@ -174,13 +191,14 @@ impl Eval {
             let outcome = if switches.ingredients == all.ingredients {
                 stored.ask(switches).await?
             } else {
-                Stored::new(set, &settings, switches)
-                    .await?
-                    .ask(switches)
-                    .await?
+                let other = Stored::new(set, &settings, switches).await?;
+                let outcome = other.ask(switches).await?;
+                other.discard().await?;
+                outcome
             };
             loss.insert(name.to_owned(), Value::from(overall(&outcome.runs)[NDCG]));
         }
+        stored.discard().await?;
         Ok((rows, Value::Object(loss)))
     }
 }

@@ -157,7 +157,7 @@ async fn dispatch(
     let global = &arguments.global;
     match arguments.verb {
         Verb::Serve(serve) => serve.run(global, environment, printer).await,
-        Verb::Eval(eval) => eval.run(printer).await,
+        Verb::Eval(eval) => eval.run(global, environment, printer).await,
         Verb::Add(add) => add.run(&client(global, environment, None)?, printer).await,
         Verb::Search(search) => {
             let client = client(global, environment, search.now)?;

@@ -1,5 +1,7 @@
 //! `keepsake serve`.
 
+use std::error::Error;
+
 use clap::Args;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
@@ -8,7 +10,7 @@ use super::printer::Printer;
 use super::{Global, settings};
 use crate::app::App;
 use crate::clock::Clock;
-use crate::config::raw;
+use crate::config::{Settings, StoreChoice, raw};
 use crate::http;
 
 #[derive(Debug, Args)]
@@ -31,16 +33,22 @@ impl Serve {
             .into_iter()
             .collect();
         let settings = settings(global, flags, environment)?;
-        let folder = settings.data_dir.clone();
+        let place = place(&settings);
         let listener = TcpListener::bind(settings.listen)
             .await
             .map_err(|error| anyhow::anyhow!("cannot listen on `{}`: {error}", settings.listen))?;
         let app = App::open(settings, Clock::System)?;
+        // What no waiting will mend stops the start; a store that is merely away will come back.
+        match app.store.check().await {
+            Err(error) if error.is_retryable() => {
+                tracing::warn!(error = %error, cause = ?error.source(), "the store does not answer yet");
+            }
+            checked => checked?,
+        }
         let line = format!(
-            "keepsake {} listening on http://{} (store: embedded, {}; texts stay on this machine)\n",
+            "keepsake {} listening on http://{} (store: {place})\n",
             env!("CARGO_PKG_VERSION"),
             listener.local_addr()?,
-            folder.display()
         );
         // Ready to be stopped before anyone is told where to connect.
         let (mut terminate, mut interrupt) = (
@@ -55,5 +63,16 @@ impl Serve {
         };
         http::serve(listener, app, stopped).await?;
         Ok(())
+    }
+}
+
+/// Where memories are kept, for people.
+fn place(settings: &Settings) -> String {
+    match &settings.store {
+        StoreChoice::Embedded => {
+            let folder = settings.data_dir.display();
+            format!("embedded, {folder}; texts stay on this machine")
+        }
+        StoreChoice::Redis(options) => format!("redis, {}", options.place()),
     }
 }

@@ -3,6 +3,7 @@
 //! Precedence: flag, environment, file, default. The environment comes in as data.
 
 pub mod raw;
+mod redis;
 mod resolve;
 
 use std::collections::HashSet;
@@ -11,6 +12,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::ranking::Weights;
+use crate::store::redis::options::RedisOptions;
 
 /// Skip patterns that the project ships.
 pub const EXAMPLE_SKIP_PATTERNS: &str = include_str!("../../../skip_patterns.example.txt");
@@ -18,6 +20,7 @@ pub const EXAMPLE_SKIP_PATTERNS: &str = include_str!("../../../skip_patterns.exa
 /// Complete, checked settings. What each means is in `config.example.json`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
+    pub store: StoreChoice,
     pub listen: SocketAddr,
     pub data_dir: PathBuf,
     pub top_k: usize,
@@ -45,6 +48,7 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Settings {
+            store: StoreChoice::Embedded,
             listen: SocketAddr::from(([127, 0, 0, 1], 7437)),
             data_dir: resolve::platform_data_dir(None, None),
             top_k: 5,
@@ -66,6 +70,14 @@ impl Default for Settings {
             signals_max_age: Duration::from_secs(1),
         }
     }
+}
+
+/// Where memories are kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StoreChoice {
+    /// A folder: `data_dir`.
+    Embedded,
+    Redis(RedisOptions),
 }
 
 /// A setting that cannot be used.
@@ -174,7 +186,10 @@ mod tests {
                 "`decay_floor` is `2`, allowed is a number from 0 to 1",
             ),
             (r#"{"top_k": "#, "is not valid JSON"),
-            (r#"{"store": "postgres"}"#, "allowed is auto or embedded"),
+            (
+                r#"{"store": "postgres"}"#,
+                "allowed is auto, redis or embedded",
+            ),
             (r#"{"listen": "0.0.0.0:80"}"#, "other machines can reach"),
         ] {
             let error = with_file(file).unwrap_err().to_string();

@@ -14,8 +14,19 @@ pub type Environment = HashMap<String, String>;
 pub type Flags = BTreeMap<&'static str, String>;
 
 /// Every key of the configuration file that this version reads.
-pub const KEYS: [&str; 31] = [
+pub const KEYS: [&str; 42] = [
     "store",
+    "redis_url",
+    "redis_host",
+    "redis_port",
+    "redis_username",
+    "redis_password",
+    "redis_db",
+    "redis_mode",
+    "redis_sentinels",
+    "redis_sentinel_master",
+    "redis_sentinel_password",
+    "redis_prefix",
     "listen",
     "allow_unauthenticated",
     "data_dir",

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::raw::{Environment, Layers, Written};
-use super::{ConfigError, Settings};
+use super::{ConfigError, Settings, redis};
 use crate::ranking::Weights;
 use crate::read::gates::pattern;
 
@@ -36,6 +36,7 @@ pub(super) fn resolve(
     let number = |key, default, range| reader.number(key, default, range);
     let count = |key, default, range| reader.count(key, default, range);
     let settings = Settings {
+        store: redis::choose(reader.store()?)?,
         listen: reader.listen(defaults.listen)?,
         data_dir: reader.path("data_dir").unwrap_or_else(|| {
             platform_data_dir(
@@ -86,7 +87,6 @@ pub(super) fn resolve(
         max_context_chars: count("max_context_chars", defaults.max_context_chars, 1..=LONGEST)?,
         signals_max_age: defaults.signals_max_age,
     };
-    reader.store()?;
     if !settings.listen.ip().is_loopback() && !reader.boolean("allow_unauthenticated", false)? {
         return Err(ConfigError::Combination(format!(
             "`listen` is `{}`, which other machines can reach\nhint: listen on 127.0.0.1, or set `allow_unauthenticated` to true",
@@ -273,12 +273,27 @@ impl Reader<'_> {
         })
     }
 
-    /// Only the embedded store is there so far.
-    fn store(&self) -> Result<(), ConfigError> {
-        match (self.text("store")?.as_deref(), self.layers.get("store")) {
-            (None | Some("auto" | "embedded"), _) | (_, None) => Ok(()),
-            (Some(_), Some(written)) => Err(wrong("store", written, "auto or embedded")),
-        }
+    /// What is written about the store.
+    fn store(&self) -> Result<redis::Written, ConfigError> {
+        let count = |key: &str, most: usize| {
+            let is_set = self.layers.get(key).is_some();
+            let count = self.count(key, 0, 0..=most)?;
+            Ok::<_, ConfigError>(is_set.then_some(count))
+        };
+        Ok(redis::Written {
+            store: self.text("store")?,
+            url: self.text("redis_url")?,
+            host: self.text("redis_host")?,
+            port: count("redis_port", 65_535)?,
+            username: self.text("redis_username")?,
+            password: self.text("redis_password")?,
+            db: count("redis_db", 1_000_000)?,
+            mode: self.text("redis_mode")?,
+            sentinels: self.text("redis_sentinels")?,
+            sentinel_master: self.text("redis_sentinel_master")?,
+            sentinel_password: self.text("redis_sentinel_password")?,
+            prefix: self.text("redis_prefix")?,
+        })
     }
 }
 

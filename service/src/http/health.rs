@@ -26,8 +26,13 @@ pub(super) async fn healthz() -> Json<Value> {
 }
 
 pub(super) async fn readyz(State(app): State<App>) -> Response {
-    match app.store.check().await {
-        Ok(()) => Json(json!({"ready": true, "store": "ok", "reasons": []})).into_response(),
+    let checked = match app.store.check().await {
+        Ok(()) => app.store.notes().await,
+        Err(error) => Err(error),
+    };
+    match checked {
+        Ok(notes) => Json(json!({"ready": true, "store": "ok", "reasons": [], "notes": notes}))
+            .into_response(),
         Err(error) => {
             let reason = format!("store: {error}");
             (

@@ -265,6 +265,11 @@ pub trait ControlStore: Send + Sync {
     /// Fails if the store cannot answer.
     async fn check(&self) -> Result<(), StoreError>;
 
+    /// What is going on or odd in the store, in sentences for people; nothing in the normal case.
+    async fn notes(&self) -> Result<Vec<String>, StoreError> {
+        Ok(Vec::new())
+    }
+
     async fn stats(&self, scope: &Scope, now: DateTime<Utc>) -> Result<Stats, StoreError>;
 }
 

@@ -77,6 +77,37 @@ local own = {
       redis.call('HDEL', key, field)
     end
   end,
+  -- key, id, command, arguments: runs the command on the key if it holds the id.
+  OWN = function(key, id, command, ...)
+    if redis.call('GET', key) == id then
+      redis.call(command, key, ...)
+    end
+  end,
+  -- key of a memory, key of its state, names of fields (none: all): what was written there is seen.
+  SEEN = function(key, state, ...)
+    local now, seen = look(key), redis.call('HGET', state, 'seen')
+    if seen and select('#', ...) > 0 then
+      local written, parts = {}, {}
+      for _, name in ipairs({ ... }) do
+        written[name] = true
+      end
+      local before = string.gmatch(seen, '[^,]+')
+      local i = 0
+      for part in string.gmatch(now, '[^,]+') do
+        i = i + 1
+        local held = before()
+        parts[i] = written[watched[i]] and part or held or part
+      end
+      now = table.concat(parts, ',')
+    end
+    redis.call('HSET', state, 'seen', now)
+  end,
+  -- key, field, change: adds to a field of a hash that there is.
+  GAIN = function(key, field, change)
+    if redis.call('EXISTS', key) == 1 then
+      redis.call('HINCRBYFLOAT', key, field, change)
+    end
+  end,
   -- Any command: what only other programs read must not spoil a write.
   TRY = function(...)
     redis.pcall(...)

@@ -57,6 +57,21 @@ pub(super) const FIELDS: [&str; 29] = [
 pub(super) const STATE_FIELDS: [&str; 5] =
     ["rev", "mentions", "feedback", "updated_ts", "reinforced_ts"];
 
+/// Fields that are the Python Keepsake's: what it wrote there stays as it is when we adopt it.
+pub(super) const OF_PYTHON: [&str; 11] = [
+    "content",
+    "tags",
+    "category",
+    "source",
+    "created",
+    "fragment_type",
+    "entities",
+    "sentiment_label",
+    "invalid_at",
+    "consumed_by",
+    "corrected_at",
+];
+
 /// Turns beyond this cannot be counted on as a double, which is what scripts calculate with.
 const EXACT_TURN: u64 = 1 << 52;
 /// Sixteen hexadecimal digits tell the values of a filter apart.

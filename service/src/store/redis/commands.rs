@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::adoption::WATCHED;
 use super::codec::{self, Fields};
 use super::keys::Keys;
 use super::transaction::digest;
@@ -17,7 +18,7 @@ const TRASH_SECONDS: u32 = 30 * 24 * 3600;
 pub(super) struct Commands(Vec<Vec<String>>);
 
 impl Commands {
-    fn push<S: Into<String>>(&mut self, words: impl IntoIterator<Item = S>) {
+    pub(super) fn push<S: Into<String>>(&mut self, words: impl IntoIterator<Item = S>) {
         self.0.push(words.into_iter().map(Into::into).collect());
     }
 
@@ -56,37 +57,40 @@ impl Commands {
     }
 }
 
-/// Changes memories: each from what it was (`None`: not there) to what it is to be (`None`: deleted).
+/// A memory from what it was (`None`: not there) to what it is to be (`None`: deleted).
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Change<'a> {
+    pub before: Option<&'a Memory>,
+    pub after: Option<&'a Memory>,
+    /// Someone else wrote it: what they wrote stays as it is.
+    pub adopts: bool,
+}
+
+/// Changes memories.
 pub(super) fn memories(
     commands: &mut Commands,
     keys: &Keys,
-    changes: &[(Option<&Memory>, Option<&Memory>)],
+    changes: &[Change<'_>],
     revision: &str,
 ) {
     // A content may go from one memory to another within one write.
-    for (before, after) in changes {
-        let old = before.map(digest);
-        if let Some(old) = old.filter(|old| after.map(digest).as_ref() != Some(old)) {
-            commands.push(["DEL".to_owned(), keys.content(&old)]);
+    for change in changes {
+        let (old, new) = (change.before.map(digest), change.after.map(digest));
+        if let (Some(before), Some(old)) = (change.before, old.clone().filter(|_| old != new)) {
+            commands.push(["OWN", &keys.content(&old), before.id.as_str(), "DEL"]);
         }
     }
-    for (before, after) in changes {
-        match (before, after) {
-            (before, Some(after)) => save(commands, keys, *before, after, revision),
+    for change in changes {
+        match (change.before, change.after) {
+            (_, Some(after)) => save(commands, keys, *change, after, revision),
             (Some(before), None) => delete(commands, keys, before),
             (None, None) => {}
         }
     }
 }
 
-fn save(
-    commands: &mut Commands,
-    keys: &Keys,
-    before: Option<&Memory>,
-    after: &Memory,
-    revision: &str,
-) {
-    let id = &after.id;
+fn save(commands: &mut Commands, keys: &Keys, change: Change<'_>, after: &Memory, revision: &str) {
+    let (id, before) = (&after.id, change.before);
     let is_trash = |memory: &Memory| memory.fate.trashed_at.is_some();
     let key = |memory: &Memory| {
         if is_trash(memory) {
@@ -98,30 +102,58 @@ fn save(
     if let Some(before) = before.filter(|before| is_trash(before) != is_trash(after)) {
         commands.push(["RENAME".to_owned(), key(before), key(after)]);
     }
-    let fields = before.map(codec::fragment).unwrap_or_default();
-    commands.difference(&key(after), &fields, &codec::fragment(after));
+    let (mut old, mut new) = (
+        before.map(codec::fragment).unwrap_or_default(),
+        codec::fragment(after),
+    );
+    if change.adopts {
+        for field in codec::OF_PYTHON {
+            old.remove(field);
+            new.remove(field);
+        }
+    }
+    commands.difference(&key(after), &old, &new);
     let state = before.map(codec::state).unwrap_or_default();
     let mut state_after = codec::state(after);
     state_after.insert("rev", revision.to_owned());
     commands.difference(&keys.state(id), &state, &state_after);
+    let written = WATCHED
+        .into_iter()
+        .filter(|name| old.get(name) != new.get(name));
+    let written: Vec<&str> = written.collect();
+    if before.is_none() || change.adopts {
+        commands.push(["SEEN", &key(after), &keys.state(id)]);
+    } else if !written.is_empty() {
+        let (key, state) = (key(after), keys.state(id));
+        commands.push(["SEEN", &key, &state].into_iter().chain(written));
+    }
     let content = keys.content(&digest(after));
     if before.map(digest) != Some(digest(after)) {
-        commands.push(["SET", &content, id.as_str()]);
+        // An adopted memory may have the content of another one.
+        let condition: &[&str] = if change.adopts { &["NX"] } else { &[] };
+        commands.push(
+            ["SET", &content, id.as_str()]
+                .iter()
+                .chain(condition)
+                .copied(),
+        );
     }
-    if before.is_some_and(|before| before.feedback.total_cmp(&after.feedback).is_ne()) {
+    let told = before.map_or(0.0, |before| before.feedback);
+    if told.total_cmp(&after.feedback).is_ne() && !change.adopts {
         commands.push(["SADD", &keys.feedback(), id.as_str()]);
     }
     places(commands, keys, before, Some(after));
-    let expiring = [key(after), keys.state(id), content];
     if is_trash(after) {
         let seconds = TRASH_SECONDS.to_string();
-        for key in expiring {
+        for key in [key(after), keys.state(id)] {
             commands.push(["EXPIRE", &key, &seconds]);
         }
+        commands.push(["OWN", &content, id.as_str(), "EXPIRE", &seconds]);
     } else if before.is_some_and(is_trash) {
-        for key in expiring {
+        for key in [key(after), keys.state(id)] {
             commands.push(["PERSIST", &key]);
         }
+        commands.push(["OWN", &content, id.as_str(), "PERSIST"]);
     }
 }
 

@@ -100,8 +100,7 @@ pub(super) const NO_MODULE: &str = "this Redis has no search module\nhint: use R
 
 /// Whether the index that was asked is not there: dropped, or never made.
 pub(super) fn is_missing_index(error: &RedisError) -> bool {
-    let text = error.to_string().to_lowercase();
-    text.contains("no such index") || text.contains("unknown index name")
+    is_missing(error)
 }
 
 /// Whether the library of functions is not loaded.
@@ -115,4 +114,19 @@ pub(super) fn is_missing_function(error: &RedisError) -> bool {
 /// Whether the connection broke, so that nobody knows whether the command was done.
 pub(super) fn is_broken(error: &RedisError) -> bool {
     error.is_connection_dropped() || error.is_io_error() && !error.is_timeout()
+}
+
+/// Whether an error of ours says that an index is not there.
+pub(super) fn is_missing(error: &(dyn std::error::Error + 'static)) -> bool {
+    let said = said(error);
+    said.contains("no such index") || said.contains("unknown index name")
+}
+
+/// An error and its causes, in lower case.
+pub(super) fn said(error: &(dyn std::error::Error + 'static)) -> String {
+    let causes = std::iter::successors(Some(error), |error| error.source());
+    let words: Vec<String> = causes
+        .map(|error| error.to_string().to_lowercase())
+        .collect();
+    words.join(": ")
 }

@@ -10,7 +10,7 @@ use redis::{Cmd, Value};
 use sha2::{Digest, Sha256};
 
 use super::RedisStore;
-use super::errors::explained;
+use super::errors::{explained, is_missing, said};
 use super::values::{list, pairs, text};
 use crate::store::StoreError;
 
@@ -171,18 +171,4 @@ fn tolerate(answer: Result<Value, StoreError>, words: &str) -> Result<(), StoreE
         Err(StoreError::Unavailable(error)) if said(error.as_ref()).contains(words) => Ok(()),
         answer => answer.map(|_| ()),
     }
-}
-
-fn is_missing(error: &(dyn std::error::Error + 'static)) -> bool {
-    let said = said(error);
-    said.contains("no such index") || said.contains("unknown index name")
-}
-
-/// An error and its causes, in lower case.
-fn said(error: &(dyn std::error::Error + 'static)) -> String {
-    let causes = std::iter::successors(Some(error), |error| error.source());
-    let words: Vec<String> = causes
-        .map(|error| error.to_string().to_lowercase())
-        .collect();
-    words.join(": ")
 }

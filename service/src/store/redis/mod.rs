@@ -5,14 +5,17 @@
 //! script if nothing changed meanwhile (`transaction`, `writing`, `commands`); a read is one script
 //! (`retrieval`). What an operator must hear is worded in `errors`.
 
+pub mod adoption;
 mod codec;
 mod commands;
 mod connection;
 mod control;
+pub mod erase;
 mod errors;
 mod index;
 mod keys;
 pub mod options;
+pub mod python_index;
 mod query;
 mod reading;
 mod retrieval;
@@ -21,6 +24,7 @@ mod signals;
 #[cfg(test)]
 mod test_server;
 mod transaction;
+mod upkeep;
 mod values;
 mod writing;
 
@@ -39,6 +43,7 @@ use crate::store::{
     Added, ControlStore, Cursor, Edited, Imported, ListFilters, MemoryStore, Resolved, Retriever,
     ScanStore, SignalStore, Stats, StoreError, Synonyms, TimelineEntry,
 };
+use adoption::{Adoption, Pass};
 use connection::Connection;
 use keys::Keys;
 use options::RedisOptions;
@@ -59,6 +64,8 @@ struct Inner {
     ready: AtomicBool,
     preparing: tokio::sync::Mutex<()>,
     kept: Mutex<Kept>,
+    adoption: Adoption,
+    progress: Mutex<Pass>,
 }
 
 impl Inner {
@@ -69,6 +76,15 @@ impl Inner {
     /// The version of the signals was just read: what was kept of an older one is forgotten.
     fn notice_signals(&self, version: &str) {
         self.kept().notice(version);
+    }
+
+    fn progress(&self) -> MutexGuard<'_, Pass> {
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What the pass that is going on has done so far.
+    fn tell_progress(&self, pass: Pass) {
+        *self.progress() = pass;
     }
 
     /// The index is gone: the next request makes it again.
@@ -82,7 +98,7 @@ impl RedisStore {
     ///
     /// # Errors
     /// When the options are no address of a Redis.
-    pub fn open(options: &RedisOptions) -> Result<RedisStore, StoreError> {
+    pub fn new(options: &RedisOptions, adoption: Adoption) -> Result<RedisStore, StoreError> {
         let inner = Inner {
             keys: Keys::new(&options.prefix),
             connection: Connection::new(options)?,
@@ -90,10 +106,24 @@ impl RedisStore {
             ready: AtomicBool::new(false),
             preparing: tokio::sync::Mutex::default(),
             kept: Mutex::default(),
+            adoption,
+            progress: Mutex::default(),
         };
         Ok(RedisStore {
             inner: Arc::new(inner),
         })
+    }
+
+    /// A store at these options that also works in the background, in the runtime of the caller.
+    ///
+    /// # Errors
+    /// When the options are no address of a Redis.
+    pub fn open(options: &RedisOptions, adoption: Adoption) -> Result<RedisStore, StoreError> {
+        let store = RedisStore::new(options, adoption)?;
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(upkeep::run(Arc::downgrade(&store.inner)));
+        }
+        Ok(store)
     }
 }
 
@@ -282,6 +312,10 @@ impl ControlStore for RedisStore {
         self.prepared().await?;
         self.inner.connection.command(&redis::cmd("PING")).await?;
         Ok(())
+    }
+
+    async fn notes(&self) -> Result<Vec<String>, StoreError> {
+        self.going_on().await
     }
 
     async fn stats(&self, scope: &Scope, now: DateTime<Utc>) -> Result<Stats, StoreError> {

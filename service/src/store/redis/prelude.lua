@@ -14,3 +14,18 @@ local function ready(index)
   end
   verified[index] = true
 end
+
+-- The fields that the Python Keepsake writes, and people by hand; in the order of `adoption::WATCHED`.
+local watched = {
+  'content', 'tags', 'category', 'source', 'created', 'fragment_type', 'invalid_at', 'valid_until',
+  'consumed_by', 'corrected_at', 'feedback_score',
+}
+
+-- A short digest of each watched field of a hash, so that a change by someone else can be seen.
+local function look(key)
+  local values = redis.call('HMGET', key, unpack(watched))
+  for i = 1, #watched do
+    values[i] = values[i] and string.sub(redis.sha1hex(values[i]), 1, 8) or '-'
+  end
+  return table.concat(values, ',')
+end

@@ -8,7 +8,9 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::RedisStore;
+use super::adoption::Adoption;
 use super::options::RedisOptions;
+use crate::analysis::{Analyser, Ingredients};
 
 /// The script of the project that starts a server and stops it when its standard input closes.
 fn script() -> std::path::PathBuf {
@@ -43,5 +45,12 @@ pub(super) fn fresh(parameters: &str) -> RedisStore {
         timeout: std::time::Duration::from_secs(60),
         ..RedisOptions::new(format!("{}{parameters}", url()))
     };
-    RedisStore::open(&options).expect("the address is one")
+    RedisStore::new(&options, adoption()).expect("the address is one")
+}
+
+pub(super) fn adoption() -> Adoption {
+    Adoption {
+        analyser: Analyser::new("", Ingredients::default()),
+        attention: (2.0, 1.5),
+    }
 }

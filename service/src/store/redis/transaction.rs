@@ -16,7 +16,7 @@ use redis::Value;
 
 use super::RedisStore;
 use super::codec::{self, FIELDS, STATE_FIELDS, Stored};
-use super::commands::{self, Commands};
+use super::commands::{self, Change, Commands};
 use super::errors::{explained, from_redis};
 use super::scripts::Name;
 use super::values::{list, text};
@@ -38,6 +38,8 @@ pub(super) struct Draft<'a> {
     changed: BTreeMap<MemoryId, Option<Memory>>,
     /// Who has a content, as it is to be.
     contents: HashMap<String, Option<MemoryId>>,
+    /// Those that someone else wrote, so that what they wrote stays.
+    adopted: BTreeSet<MemoryId>,
     guarded_ids: BTreeSet<MemoryId>,
     guarded_contents: BTreeSet<String>,
     pub(super) counters: Counters,
@@ -64,6 +66,7 @@ impl<'a> Draft<'a> {
             known,
             changed: BTreeMap::new(),
             contents: HashMap::new(),
+            adopted: BTreeSet::new(),
             guarded_ids: BTreeSet::new(),
             guarded_contents: BTreeSet::new(),
             counters: Counters::default(),
@@ -122,6 +125,13 @@ impl<'a> Draft<'a> {
         }
         self.contents
             .insert(digest(memory), Some(memory.id.clone()));
+        self.changed.insert(memory.id.clone(), Some(memory.clone()));
+    }
+
+    /// Takes over a memory as someone else wrote it.
+    pub(super) fn adopt(&mut self, memory: &Memory) {
+        self.guarded_ids.insert(memory.id.clone());
+        self.adopted.insert(memory.id.clone());
         self.changed.insert(memory.id.clone(), Some(memory.clone()));
     }
 
@@ -187,6 +197,34 @@ impl RedisStore {
         Err(StoreError::Timeout(explained(
             "other writers were faster each time",
         )))
+    }
+
+    /// What every call of the script begins with.
+    fn head(&self) -> Vec<Vec<u8>> {
+        let keys = &self.inner.keys;
+        let mut head = vec![
+            keys.fragments(),
+            keys.trashed(),
+            keys.states(),
+            keys.signals(),
+        ];
+        for fields in [&FIELDS[..], &STATE_FIELDS[..]] {
+            head.push(fields.len().to_string());
+            head.extend(fields.iter().map(|field| (*field).to_owned()));
+        }
+        head.into_iter().map(String::into_bytes).collect()
+    }
+
+    /// Arguments that run commands in one step, whatever is there.
+    pub(super) fn unguarded(&self, commands: &[&[&str]]) -> Vec<Vec<u8>> {
+        let mut arguments = self.head();
+        arguments.push(b"0".to_vec());
+        let mut all = Commands::default();
+        commands
+            .iter()
+            .for_each(|command| all.push(command.iter().copied()));
+        all.append_to(&mut arguments);
+        arguments
     }
 
     /// Writes what was decided if all is as it was, else tells what is there now.

@@ -1,0 +1,163 @@
+//! `keepsake copy`: everything of one store into another.
+//!
+//! Each memory is put in as it is, or left alone if what is there is as new; each counter keeps the
+//! larger number. So copying again after an interruption goes on where it was needed.
+
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::Context;
+use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::json;
+
+use super::printer::Printer;
+use super::{Global, settings};
+use crate::analysis::{Analyser, Ingredients};
+use crate::config::{StoreChoice, raw};
+use crate::store::embedded::EmbeddedStore;
+use crate::store::redis::RedisStore;
+use crate::store::redis::adoption::Adoption;
+use crate::store::redis::options::RedisOptions;
+use crate::store::{Imported, Store};
+
+/// Memories and counters that are copied in one step.
+const BATCH: usize = 200;
+
+#[derive(Debug, Args)]
+pub(super) struct Copy {
+    /// Store to read: a folder, the address of a Redis, or `configured`
+    #[arg(long, value_name = "STORE")]
+    from: String,
+    /// Store to write, likewise
+    #[arg(long, value_name = "STORE")]
+    to: String,
+    /// Prefix of the keys in a Redis that is given by its address
+    #[arg(long, value_name = "PREFIX", default_value = "")]
+    prefix: String,
+}
+
+impl Copy {
+    pub(super) async fn run(
+        self,
+        global: &Global,
+        environment: &raw::Environment,
+        printer: &Printer,
+    ) -> anyhow::Result<()> {
+        if self.from == self.to {
+            anyhow::bail!("`--from` and `--to` are the same store");
+        }
+        let (from, to) = (
+            self.open(&self.from, global, environment)?,
+            self.open(&self.to, global, environment)?,
+        );
+        let progress = if std::io::stderr().is_terminal() {
+            ProgressBar::new_spinner()
+        } else {
+            ProgressBar::hidden()
+        };
+        progress.set_style(ProgressStyle::with_template("{spinner} {pos} copied {elapsed} {per_sec}")?);
+        let copied = copy(&*from, &*to, &progress).await?;
+        progress.finish_and_clear();
+        let answer = json!({
+            "created": copied.created, "updated": copied.updated, "unchanged": copied.unchanged,
+            "counters": copied.counters, "refused": copied.refused,
+        });
+        let refusals = copied.refused.len();
+        printer.answer(&answer, |_| {
+            let mut text = format!(
+                "copied {} memories ({} new, {} newer, {} there already) and {} counters",
+                copied.created + copied.updated + copied.unchanged,
+                copied.created,
+                copied.updated,
+                copied.unchanged,
+                copied.counters
+            );
+            for (id, reason) in &copied.refused {
+                text.push_str(&format!("\nnot copied: {id}: {reason}"));
+            }
+            text + "\n"
+        })?;
+        if refusals > 0 {
+            anyhow::bail!("{refusals} memories were not copied");
+        }
+        Ok(())
+    }
+
+    fn open(
+        &self,
+        place: &str,
+        global: &Global,
+        environment: &raw::Environment,
+    ) -> anyhow::Result<Arc<dyn Store>> {
+        let choice = if place == "configured" {
+            let settings = settings(global, raw::Flags::new(), environment)?;
+            match settings.store {
+                StoreChoice::Embedded => return embedded(settings.data_dir),
+                choice => choice,
+            }
+        } else if place.contains("://") {
+            StoreChoice::Redis(RedisOptions {
+                prefix: self.prefix.clone(),
+                ..RedisOptions::new(place)
+            })
+        } else {
+            return embedded(PathBuf::from(place));
+        };
+        let StoreChoice::Redis(options) = choice else {
+            anyhow::bail!("`{place}` names no store");
+        };
+        let adoption = Adoption {
+            analyser: Analyser::new("", Ingredients::default()),
+            attention: (0.0, 0.0),
+        };
+        Ok(Arc::new(RedisStore::new(&options, adoption)?))
+    }
+}
+
+fn embedded(folder: PathBuf) -> anyhow::Result<Arc<dyn Store>> {
+    Ok(Arc::new(EmbeddedStore::open(&folder)?))
+}
+
+#[derive(Debug, Default)]
+struct Copied {
+    created: usize,
+    updated: usize,
+    unchanged: usize,
+    counters: usize,
+    /// Ids that were refused, with the reason.
+    refused: Vec<(String, &'static str)>,
+}
+
+async fn copy(from: &dyn Store, to: &dyn Store, progress: &ProgressBar) -> anyhow::Result<Copied> {
+    let mut copied = Copied::default();
+    let mut after = None;
+    loop {
+        let batch = from.scan(after.as_ref(), BATCH).await.context("reading")?;
+        let Some(last) = batch.last() else { break };
+        after = Some(last.id.clone());
+        let ids: Vec<String> = batch.iter().map(|memory| memory.id.to_string()).collect();
+        let batch = batch.into_iter().map(|memory| (memory, None)).collect();
+        let outcomes = to.import(batch).await.context("writing")?;
+        for (id, outcome) in ids.into_iter().zip(outcomes) {
+            match outcome {
+                Imported::Created => copied.created += 1,
+                Imported::Updated => copied.updated += 1,
+                Imported::Unchanged => copied.unchanged += 1,
+                Imported::Refused(reason) => copied.refused.push((id, reason)),
+            }
+            progress.inc(1);
+        }
+    }
+    let mut after = None;
+    loop {
+        let batch = from.scan_counters(after.as_ref(), BATCH).await.context("reading")?;
+        let Some(last) = batch.last() else { break };
+        after = Some(last.clone());
+        copied.counters += batch.len();
+        progress.inc(batch.len() as u64);
+        to.restore_counters(batch).await.context("writing")?;
+    }
+    Ok(copied)
+}

@@ -1,0 +1,175 @@
+//! Background work: renewing the index, adopting what others wrote, mirroring feedback. One process
+//! of those that share a Redis does it, under a lease; the work ends with the store.
+
+use std::sync::Weak;
+use std::time::{Duration, Instant};
+
+use redis::{Pipeline, Value};
+
+use super::adoption::Pass;
+use super::errors::from_redis;
+use super::scripts::Name;
+use super::values::{text, texts};
+use super::{Inner, RedisStore};
+use crate::clock::new_id;
+use crate::memory::{Memory, MemoryId};
+use crate::store::StoreError;
+
+/// How long the store is left alone between two passes: ten times as long as one took, within these.
+const REST: (Duration, Duration) = (Duration::from_secs(15), Duration::from_secs(40));
+/// How long to wait when the store does not answer, or another process does the work.
+const RETRY: Duration = Duration::from_secs(2);
+const LEASE: Duration = Duration::from_secs(20);
+const JOB: &str = "upkeep";
+/// Memories whose feedback is mirrored in one exchange.
+const BATCH: usize = 200;
+
+/// Works until the store is gone.
+pub(super) async fn run(inner: Weak<Inner>) {
+    let Ok(token) = new_id() else { return };
+    let token = token.to_string();
+    loop {
+        let Some(inner) = inner.upgrade() else { return };
+        let store = RedisStore { inner };
+        let began = Instant::now();
+        let rest = match store.keep_up(&token).await {
+            Ok(Some(pass)) => {
+                if pass != Pass::default() {
+                    tracing::info!(
+                        adopted = pass.adopted,
+                        followed = pass.followed,
+                        malformed = pass.malformed,
+                        "took over memories that others wrote"
+                    );
+                }
+                (began.elapsed() * 10).clamp(REST.0, REST.1)
+            }
+            Ok(None) => RETRY,
+            Err(error) => {
+                tracing::debug!(%error, "upkeep of the Redis store will be tried again");
+                RETRY
+            }
+        };
+        let _ = store.release(&token).await;
+        drop(store);
+        tokio::time::sleep(rest).await;
+    }
+}
+
+impl RedisStore {
+    /// One round of the work; `None` if another process is at it.
+    pub(super) async fn keep_up(&self, token: &str) -> Result<Option<Pass>, StoreError> {
+        self.prepared().await?;
+        if !self.lease(token).await? {
+            return Ok(None);
+        }
+        self.renew_index().await?;
+        let pass = self
+            .adopt_all(async |pass| {
+                self.inner.tell_progress(*pass);
+                self.lease(token).await.unwrap_or(false)
+            })
+            .await;
+        self.inner.tell_progress(Pass::default());
+        let pass = pass?;
+        self.mirror_feedback().await?;
+        Ok(Some(pass))
+    }
+
+    /// Takes or renews the lease; whether it is ours.
+    async fn lease(&self, token: &str) -> Result<bool, StoreError> {
+        let key = self.inner.keys.lease(JOB);
+        let millis = LEASE.as_millis() as u64;
+        let mut take = redis::cmd("SET");
+        take.arg(&key).arg(token).arg("NX").arg("PX").arg(millis);
+        if self.inner.connection.command(&take).await? != Value::Nil {
+            return Ok(true);
+        }
+        let mut pipeline = Pipeline::new();
+        pipeline.cmd("GET").arg(&key);
+        let held = self
+            .inner
+            .connection
+            .pipeline(&pipeline)
+            .await?
+            .into_iter()
+            .next();
+        let is_ours = held.and_then(text).as_deref() == Some(token);
+        if is_ours {
+            let mut renew = redis::cmd("PEXPIRE");
+            renew.arg(&key).arg(millis);
+            self.inner.connection.command(&renew).await?;
+        }
+        Ok(is_ours)
+    }
+
+    async fn release(&self, token: &str) -> Result<(), StoreError> {
+        let arguments = self.unguarded(&[&["OWN", &self.inner.keys.lease(JOB), token, "DEL"]]);
+        let answer = self.inner.connection.script(Name::Apply, &arguments).await;
+        answer.map(|_| ()).map_err(from_redis)
+    }
+
+    /// Adds to `feedback_score` of each memory what its feedback gained since, for the Python
+    /// Keepsake. Together and rarely, since each such write re-indexes the memory.
+    async fn mirror_feedback(&self) -> Result<(), StoreError> {
+        loop {
+            let mut some = redis::cmd("SRANDMEMBER");
+            some.arg(self.inner.keys.feedback()).arg(BATCH);
+            let ids = texts(self.inner.connection.command(&some).await?)?;
+            if ids.is_empty() {
+                return Ok(());
+            }
+            let ids: Vec<MemoryId> = ids.into_iter().map(MemoryId::new).collect();
+            for memory in self.memories(&ids).await? {
+                if memory.fate.trashed_at.is_none() {
+                    self.mirror(&memory).await?;
+                }
+            }
+            let mut done = redis::cmd("SREM");
+            done.arg(self.inner.keys.feedback());
+            ids.iter().for_each(|id| {
+                done.arg(id.as_str());
+            });
+            self.inner.connection.command(&done).await?;
+        }
+    }
+
+    async fn mirror(&self, memory: &Memory) -> Result<(), StoreError> {
+        let keys = &self.inner.keys;
+        let (fragment, state) = (keys.fragment(&memory.id), keys.state(&memory.id));
+        let mut get = redis::cmd("HGET");
+        get.arg(&state).arg("mirrored");
+        let told = text(self.inner.connection.command(&get).await?);
+        let told: f64 = told.and_then(|told| told.parse().ok()).unwrap_or(0.0);
+        let (gained, sum) = (
+            (memory.feedback - told).to_string(),
+            memory.feedback.to_string(),
+        );
+        let arguments = self.unguarded(&[
+            &["GAIN", &fragment, "feedback_score", &gained],
+            &["HSET", &state, "mirrored", &sum],
+            &["SEEN", &fragment, &state, "feedback_score"],
+        ]);
+        let answer = self.inner.connection.script(Name::Apply, &arguments).await;
+        answer.map(|_| ()).map_err(from_redis)
+    }
+
+    /// What is going on in the background, for people.
+    pub(super) async fn going_on(&self) -> Result<Vec<String>, StoreError> {
+        let pass = *self.inner.progress();
+        let mut notes = Vec::new();
+        if pass.adopted + pass.followed > 0 {
+            notes.push(format!(
+                "taking over memories that others wrote: {} so far",
+                pass.adopted + pass.followed
+            ));
+        }
+        let malformed = self.malformed().await?;
+        if malformed > 0 {
+            notes.push(format!(
+                "{malformed} hashes under memory:frag: cannot be understood and are left alone; keepsake:malformed has the reasons"
+            ));
+        }
+        Ok(notes)
+    }
+}
