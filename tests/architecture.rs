@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 
 /// Top modules from the bottom up: each may use itself, its own row and the rows before it.
 const LAYERS: [&[&str]; 10] = [
-    &["clock", "memory", "query", "scope", "signals", "analysis"],
+    &[
+        "clock", "memory", "query", "scope", "session", "signals", "analysis",
+    ],
     &["ranking"],
     &["store"],
     &["error"],
@@ -136,7 +138,8 @@ fn analysis_and_ranking_are_pure() {
 fn sql_stays_in_its_store() {
     check(
         &["rusqlite", "SELECT ", "INSERT INTO", "UPDATE "],
-        &["store/embedded/"],
+        // The importer of another memory's database reads a file that is no store of ours.
+        &["store/embedded/", "cli/import/retinue.rs"],
     );
 }
 
@@ -145,7 +148,13 @@ fn http_stays_in_its_folder() {
     check(&["axum"], &["http/"]);
     check(
         &["StatusCode"],
-        &["http/problem.rs", "http/memories.rs", "http/health.rs"],
+        &[
+            "http/problem.rs",
+            "http/memories.rs",
+            "http/health.rs",
+            // Gives an answer again as it was.
+            "http/idempotency.rs",
+        ],
     );
 }
 

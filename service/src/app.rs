@@ -1,23 +1,26 @@
 //! The long-lived parts of a running Keepsake, put together once.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use chrono::{DateTime, Utc};
 
 use crate::analysis::{Analyser, Ingredients};
 use crate::clock::Clock;
+use crate::config::reload::{Reloaded, Source};
 use crate::config::{Settings, StoreChoice};
 use crate::ranking::Weights;
 use crate::scope::Scope;
+use crate::session::Sessions;
 use crate::signals::Signals;
 use crate::store::embedded::EmbeddedStore;
 use crate::store::redis::RedisStore;
 use crate::store::redis::adoption::Adoption;
 use crate::store::{Store, StoreError};
 
-/// Everything that a read or a write needs. Cheap to clone.
+/// Everything that a read or a write needs. Cheap to clone; a clone keeps the settings that it has,
+/// so that a request sees one state from beginning to end.
 #[derive(Clone)]
 pub struct App {
     pub settings: Arc<Settings>,
@@ -25,7 +28,18 @@ pub struct App {
     pub analyser: Analyser,
     pub clock: Clock,
     pub switches: Switches,
+    pub sessions: Sessions,
     signals: SignalCache,
+    live: Arc<Live>,
+}
+
+/// What changes while the process runs.
+struct Live {
+    /// Where settings are read from; absent if they were given.
+    source: Option<Source>,
+    current: RwLock<(Arc<Settings>, Analyser)>,
+    /// Why the newest configuration is not, or not wholly, in use.
+    complaints: Mutex<Vec<String>>,
 }
 
 /// Parts of retrieval and ranking that the evaluation can switch off to measure what they gain.
@@ -68,29 +82,103 @@ impl App {
         clock: Clock,
         switches: Switches,
     ) -> Result<App, StoreError> {
+        App::assemble(settings, None, clock, switches)
+    }
+
+    /// Like [`App::open`], with the source of the settings, so that [`App::reload_if_changed`] follows it.
+    ///
+    /// # Errors
+    /// When the store cannot be opened.
+    pub fn following(source: Source, settings: Settings, clock: Clock) -> Result<App, StoreError> {
+        App::assemble(settings, Some(source), clock, Switches::default())
+    }
+
+    fn assemble(
+        settings: Settings,
+        source: Option<Source>,
+        clock: Clock,
+        switches: Switches,
+    ) -> Result<App, StoreError> {
         let analyser = Analyser::new(&settings.user_entities, switches.ingredients);
-        let store: Arc<dyn Store> = match &settings.store {
-            StoreChoice::Embedded => Arc::new(EmbeddedStore::open(&settings.data_dir)?),
-            StoreChoice::Redis(options) => {
-                let attention = (
-                    settings.attention_base_increment,
-                    settings.attention_emotion_factor,
-                );
-                let adoption = Adoption {
-                    analyser: analyser.clone(),
-                    attention,
-                };
-                Arc::new(RedisStore::open(options, adoption)?)
-            }
-        };
+        let store = open_store(&settings, &analyser)?;
+        let settings = Arc::new(settings);
         Ok(App {
-            settings: Arc::new(settings),
+            live: Arc::new(Live {
+                source,
+                current: RwLock::new((settings.clone(), analyser.clone())),
+                complaints: Mutex::default(),
+            }),
+            settings,
             store,
             analyser,
             clock,
             switches,
+            sessions: Sessions::default(),
             signals: SignalCache::default(),
         })
+    }
+
+    /// The same app with the settings that hold now.
+    pub fn current(&self) -> App {
+        let current = self.live.current.read();
+        let (settings, analyser) = current.unwrap_or_else(PoisonError::into_inner).clone();
+        App {
+            settings,
+            analyser,
+            ..self.clone()
+        }
+    }
+
+    /// Reads the configuration again if one of its files changed, and says whether other settings
+    /// hold now; [`App::current`] has them. A broken edit changes nothing. Reads files, so it may
+    /// block for a moment.
+    pub fn reload_if_changed(&self) -> bool {
+        let Some(source) = &self.live.source else {
+            return false;
+        };
+        let (loaded, complaints) = match source.reload() {
+            Reloaded::Unchanged => return false,
+            Reloaded::Broken(error) => {
+                tracing::error!(
+                    "the configuration changed and cannot be used, the former one stays in use: {error}"
+                );
+                (None, error.0.iter().map(ToString::to_string).collect())
+            }
+            Reloaded::Changed(loaded) => {
+                loaded
+                    .warnings
+                    .iter()
+                    .for_each(|warning| tracing::warn!("{warning}"));
+                (Some(loaded.settings), loaded.warnings)
+            }
+        };
+        *self
+            .live
+            .complaints
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = complaints;
+        let Some(settings) = loaded else { return false };
+        let mut current = self
+            .live
+            .current
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
+        if *current.0 == settings {
+            return false;
+        }
+        let analyser = Analyser::new(&settings.user_entities, self.switches.ingredients);
+        *current = (Arc::new(settings), analyser);
+        // Made with the half-life of before.
+        self.signals.clear();
+        tracing::info!("the configuration changed and is in use");
+        true
+    }
+
+    /// Why the newest configuration is not, or not wholly, in use: faults of a broken edit, and what
+    /// waits for a restart.
+    pub fn configuration_complaints(&self) -> Vec<String> {
+        let complaints = self.live.complaints.lock();
+        complaints.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// The constants of the six factors.
@@ -127,6 +215,23 @@ impl App {
         let signals = Arc::new(Signals::new(&topics, synonyms, now.date_naive(), half_days));
         self.signals.put(scope, now, version, signals.clone());
         Ok(signals)
+    }
+}
+
+/// The store that the settings choose.
+fn open_store(settings: &Settings, analyser: &Analyser) -> Result<Arc<dyn Store>, StoreError> {
+    match &settings.store {
+        StoreChoice::Embedded => Ok(Arc::new(EmbeddedStore::open(&settings.data_dir)?)),
+        StoreChoice::Redis(options) => {
+            let adoption = Adoption {
+                analyser: analyser.clone(),
+                attention: (
+                    settings.attention_base_increment,
+                    settings.attention_emotion_factor,
+                ),
+            };
+            Ok(Arc::new(RedisStore::open(options, adoption)?))
+        }
     }
 }
 
@@ -177,6 +282,13 @@ impl SignalCache {
             .filter(|entry| entry.version == version && entry.day == now.date_naive())?;
         entry.checked = Instant::now();
         Some(entry.signals.clone())
+    }
+
+    fn clear(&self) {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clear();
     }
 
     fn put(&self, scope: &Scope, now: DateTime<Utc>, version: i64, signals: Arc<Signals>) {

@@ -2,7 +2,7 @@
 //!
 //! Modules in the order of their dependencies, each using only those above it:
 //!
-//! - [`clock`], [`error`], [`memory`], [`query`], [`scope`], [`signals`]: plain data, and the one
+//! - [`clock`], [`error`], [`memory`], [`query`], [`scope`], [`session`], [`signals`]: plain data, and the one
 //!   place that reads the time
 //! - [`analysis`]: text in, facts out; [`ranking`]: numbers in, order out; both pure
 //! - [`store`]: where memories are kept
@@ -26,6 +26,7 @@ pub mod query;
 pub mod ranking;
 pub mod read;
 pub mod scope;
+pub mod session;
 pub mod signals;
 pub mod store;
 pub mod write;

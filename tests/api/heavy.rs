@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::answers::contents;
+use crate::answers::{assert_rejects_field, column, contents};
 use crate::support::TestServer;
 use crate::unrelated::UNRELATED;
 
@@ -175,4 +175,103 @@ fn deeply_nested_json_is_refused_or_taken() {
     }
     let numbers = json!({"content": "x", "turn": 1e300});
     assert_eq!(server.post("/v1/memories", numbers).status, 422);
+}
+
+#[test]
+fn a_full_lock_of_the_file_is_503_and_says_when_to_try_again() {
+    let server = TestServer::start();
+    server.add(json!({"content": "The pool is open"}));
+    let file = server.folder().join("keepsake.db");
+    let other = rusqlite::Connection::open(file).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+
+    let refused = server.post("/v1/memories", json!({"content": "The gym is open"}));
+    assert_eq!(refused.status, 503, "{:#}", refused.body);
+    assert!(refused.headers.contains_key("retry-after"));
+    assert!(refused.headers.contains_key("x-request-id"));
+    assert_eq!(server.found("pool"), ["The pool is open"], "readers go on");
+
+    other.execute_batch("ROLLBACK").unwrap();
+    let stored = server.post("/v1/memories", json!({"content": "The gym is open"}));
+    assert_eq!(stored.status, 201, "{:#}", stored.body);
+}
+
+#[test]
+fn every_answer_has_a_request_id_the_clients_own_if_it_is_sound() {
+    let server = TestServer::start();
+    for (method, path) in [
+        ("GET", "/healthz"),
+        ("GET", "/nowhere"),
+        ("PUT", "/v1/search"),
+        ("POST", "/v1/search"),
+        ("GET", "/v1/export"),
+    ] {
+        let answer = server.request(method, path);
+        assert!(
+            answer.headers.contains_key("x-request-id"),
+            "{method} {path}"
+        );
+    }
+}
+
+#[test]
+fn metadata_without_end_are_refused() {
+    let server = TestServer::start();
+    let metadata = json!({"raw": "x".repeat(65_536)});
+    let added = server.post(
+        "/v1/memories",
+        json!({"content": "x", "metadata": metadata}),
+    );
+    assert_rejects_field(&added, "metadata");
+    let id = server.add(json!({"content": "The pool is open"}));
+    let path = format!("/v1/memories/{id}?is_primary=true");
+    let edited = server.patch(&path, json!({"metadata": metadata}));
+    assert_rejects_field(&edited, "metadata");
+}
+
+#[test]
+fn heavy_operations_are_answered() {
+    let server = TestServer::start();
+    let text = "不好((%_\u{0}".repeat(8_000);
+    let operations = json!([
+        {"op_id": "1", "op": "add", "content": text, "origin": "automatic"},
+        {"op_id": "2", "op": "replace", "old_text": text, "content": "key token secret password: sk- ".repeat(2_000), "origin": "automatic"},
+        {"op_id": "3", "op": "remove", "old_text": "password: sk- key"},
+        {"op_id": "4", "op": "remove", "old_text": "x".repeat(1_000_000)},
+    ]);
+    let answer = server.post("/v1/memories/operations", operations);
+    let statuses = column(&answer.body["results"], "status");
+    assert_eq!(
+        statuses,
+        ["done", "done", "done", "no_match"],
+        "{:#}",
+        answer.body
+    );
+}
+
+/// More memory than an import may use would be gone long before its end.
+#[test]
+fn a_long_import_needs_no_memory_for_its_length() {
+    let server = TestServer::start();
+    let before = peak_memory();
+    let padding = "word ".repeat(200);
+    let lines = (0..20_000).map(|number| {
+        format!("{}\n", json!({"id": format!("imported{number:08}"), "content": format!("entry {number} {padding}")}))
+    });
+    let body: String = lines.collect();
+    let with_body = peak_memory().max(before + body.len() as u64);
+    let answer = server.post_raw("/v1/import", Some("application/x-ndjson"), body.as_bytes());
+    assert_eq!(answer.body["created"], 20_000, "{:#}", answer.body);
+    // The service runs in this process, and the client holds the body twice.
+    let used = peak_memory().saturating_sub(with_body + body.len() as u64);
+    assert!(used < 100 << 20, "{} MiB beside the body", used >> 20);
+}
+
+/// The most memory that this process ever had, in bytes; 0 where that is not told.
+fn peak_memory() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    line.and_then(|line| line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok())
+        .unwrap_or_default()
+        * 1_024
 }

@@ -182,10 +182,86 @@ fn any_name_in_a_path_is_answered() {
 }
 
 #[test]
+fn any_operation_is_done_or_told_to_be_wrong() {
+    let server = TestServer::start();
+    server.add_all(&UNRELATED);
+    proptest!(cases(64), |(content in hostile_text(), old_text in hostile_text(), name in hostile_text())| {
+        let operations = json!([
+            {"op_id": name, "op": "add", "content": content, "origin": "automatic"},
+            {"op_id": format!("{name}1"), "op": "replace", "old_text": old_text, "content": content},
+            {"op_id": format!("{name}2"), "op": "replace", "old_text": content, "content": format!("{old_text} x")},
+            {"op_id": format!("{name}3"), "op": "remove", "old_text": old_text, "source": name},
+        ]);
+        let first = server.post("/v1/memories/operations", operations.clone());
+        prop_assert_eq!(first.status, 200, "{:#}", first.body);
+        let again = server.post("/v1/memories/operations", operations);
+        prop_assert_eq!(again.status, 200, "{:#}", again.body);
+        for (one, other) in first.body["results"].as_array().unwrap().iter().zip(again.body["results"].as_array().unwrap()) {
+            prop_assert_eq!(&one["id"], &other["id"], "{:#} {:#}", one, other);
+            prop_assert_ne!(&other["status"], "done");
+        }
+        prop_assert_eq!(server.get("/v1/memories?is_primary=true&state=trashed").body["items"].as_array().unwrap().len(), 0);
+    });
+}
+
+#[test]
+fn any_text_is_a_synonym_a_session_and_a_deletion_or_refused() {
+    let server = TestServer::start();
+    server.add_all(&UNRELATED);
+    proptest!(cases(64), |(text in hostile_text(), other in hostile_text())| {
+        let name = encode(&text);
+        let set = server.put(&format!("/v1/synonyms/{name}"), json!({"terms": [other, text]}));
+        prop_assert!(set.status < 500, "{:?}: {:#}", text, set.body);
+        let query = server.post("/v1/search", json!({"query": text, "min_score": 0, "is_primary": true}));
+        prop_assert_eq!(query.status, 200, "{:?}: {:#}", text, query.body);
+        let removed = server.delete(&format!("/v1/synonyms/{name}"));
+        prop_assert!(removed.status < 500, "{:?}: {:#}", text, removed.body);
+
+        let session = server.post("/v1/sessions", json!({"session_id": text, "agent_id": other, "tag_filter": [text, other]}));
+        prop_assert!(session.status < 500, "{:?}: {:#}", text, session.body);
+        let prefetch = server.post("/v1/prefetch", json!({"query": other, "session_id": text}));
+        prop_assert!(matches!(prefetch.status, 200 | 422), "{:?}: {:#}", text, prefetch.body);
+
+        for filter in ["tag", "category", "source", "type", "session", "document"] {
+            let deleted = server.delete(&format!("/v1/memories?is_primary=true&{filter}={name}&confirm=0"));
+            prop_assert_eq!(deleted.status, 200, "{} {:?}: {:#}", filter, text, deleted.body);
+        }
+    });
+}
+
+#[test]
+fn any_line_is_imported_exactly_or_refused() {
+    let server = TestServer::start();
+    proptest!(cases(64), |(text in hostile_text(), other in hostile_text())| {
+        for line in [
+            json!({"id": text, "content": other, "tags": [other], "session": text, "turn": 1, "metadata": {other.clone(): text}}),
+            json!({"id": "fixed1", "content": text, "updated_at": other, "links": {"sources": [text]}}),
+            json!({"kind": text}),
+            json!({"kind": "topic", "namespace": text, "agent_id": other, "day": "2026-06-01", "topic": text, "mentions": 1, "attention": 2}),
+            json!({"kind": "entity_pair", "namespace": text, "agent_id": other, "entity": text, "other": other, "name": other, "memories": 1}),
+            json!({"kind": "synonyms", "namespace": "default", "term": text, "terms": [other], "manual": true}),
+        ] {
+            let answer = server.post_raw("/v1/import?namespace=imported", Some("application/x-ndjson"), line.to_string().as_bytes());
+            prop_assert_eq!(answer.status, 200, "{}: {:#}", line, answer.body);
+        }
+    });
+    let export = server.get("/v1/export?is_primary=true");
+    let fresh = TestServer::start();
+    let export = export.body.as_str().expect("lines");
+    let answer = fresh.post_raw(
+        "/v1/import",
+        Some("application/x-ndjson"),
+        export.as_bytes(),
+    );
+    assert_eq!(answer.body["refused"], json!([]), "{:#}", answer.body);
+    assert_eq!(fresh.get("/v1/export?is_primary=true").body, export);
+}
+
+#[test]
 fn any_bytes_are_refused_politely() {
     let server = TestServer::start();
     proptest!(cases(64), |(bytes in vec(any::<u8>(), 0..200))| {
-        for path in ["/v1/memories", "/v1/memories/batch", "/v1/search", "/v1/prefetch", "/v1/feedback", "/v1/corrections"] {
+        for path in ["/v1/memories", "/v1/memories/batch", "/v1/memories/operations", "/v1/search", "/v1/prefetch", "/v1/feedback", "/v1/corrections", "/v1/sessions"] {
             let answer = server.post_raw(path, Some("application/json"), &bytes);
             prop_assert!((400..500).contains(&answer.status), "{}: {} {:#}", path, answer.status, answer.body);
         }

@@ -1,5 +1,7 @@
 //! Lists: pages, their cursor and filters; and the same filters of a search.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use serde_json::{Value, json};
 
 use crate::answers::{column, text};
@@ -112,6 +114,63 @@ fn search_is_filtered_by_category_source_and_session() {
             "{field}"
         );
     }
+}
+
+#[test]
+fn ten_thousand_page_through_while_others_write() {
+    let server = TestServer::start();
+    let line = |number: usize| {
+        // A thousand of them are about the same moment.
+        let minute = number / 1_000;
+        json!({"content": format!("parcel {number}"), "created_at": format!("2026-05-01T00:{minute:02}:00Z")})
+    };
+    let body: String = (0..10_000)
+        .map(|number| format!("{}\n", line(number)))
+        .collect();
+    let path = "/v1/memories/batch?is_primary=true";
+    server.post_raw(path, Some("application/x-ndjson"), body.as_bytes());
+
+    let stop = AtomicBool::new(false);
+    let seen: Vec<String> = std::thread::scope(|scope| {
+        // What others write, change, trash and purge meanwhile is never one of the parcels' contents.
+        scope.spawn(|| {
+            for number in 0.. {
+                if stop.load(Ordering::Relaxed) {
+                    break;
+                }
+                let created_at = format!("2026-0{}-01T00:05:00Z", 4 + number % 3);
+                let id = server.add(json!({"content": format!("letter {number}"), "created_at": created_at}));
+                let told_again = json!({"content": format!("parcel {}", number * 37 % 10_000), "is_primary": true, "tags": ["seen"]});
+                server.post("/v1/memories", told_again);
+                let purge = number % 2 == 0;
+                server.delete(&format!("/v1/memories/{id}?is_primary=true&purge={purge}"));
+            }
+        });
+        let mut seen = Vec::new();
+        let mut path = "/v1/memories?limit=100&is_primary=true".to_owned();
+        loop {
+            let page = server.get(&path).body;
+            seen.extend(column(&page["items"], "content"));
+            let Some(cursor) = page["next_cursor"].as_str() else {
+                break;
+            };
+            path = format!(
+                "/v1/memories?limit=100&is_primary=true&cursor={}",
+                encode(cursor)
+            );
+        }
+        stop.store(true, Ordering::Relaxed);
+        seen
+    });
+
+    let mut parcels: Vec<&String> = seen
+        .iter()
+        .filter(|content| content.starts_with("parcel"))
+        .collect();
+    assert_eq!(parcels.len(), 10_000);
+    parcels.sort();
+    parcels.dedup();
+    assert_eq!(parcels.len(), 10_000, "one came twice");
 }
 
 /// The contents of a list with this filter.

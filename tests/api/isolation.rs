@@ -102,8 +102,11 @@ impl World<'_> {
             ),
             true,
         )?;
+        let session = json!({"session_id": "s", "top_k": 50});
+        self.post(reader, "/v1/sessions", session);
         for one in written {
-            let message = json!({"query": format!("who met {}?", tool(one.word))});
+            let message = format!("who met {}?", tool(one.word));
+            let message = json!({"query": message, "session_id": "s"});
             let prefetch = self.post(reader, "/v1/prefetch", message);
             check_shown(reader, written, &contents(&prefetch), false)?;
             check_words(reader, written, &prefetch)?;
@@ -187,6 +190,44 @@ impl World<'_> {
         ] {
             prop_assert_eq!(answer.status, 404, "{:?} changes {:?}", reader, one.write);
         }
+        // A number of one's own, so that no reader is answered from the memory of another's.
+        for (op, old_text) in [("remove", one.word), ("replace", one.word)] {
+            let op_id = format!("{reader:?} {op} {}", one.word);
+            let operation =
+                json!({"op_id": op_id, "op": op, "old_text": old_text, "content": "taken over"});
+            let operation = json!([self.with_scope(reader, operation)]);
+            let answer = self.server.post("/v1/memories/operations", operation);
+            prop_assert_eq!(
+                &answer.body["results"][0]["status"],
+                "no_match",
+                "{:?} {}s {:?}",
+                reader,
+                op,
+                one.write
+            );
+        }
+        let operation = json!({"op_id": format!("{reader:?} {}", one.id), "op": "add", "content": "over it", "supersedes": one.id});
+        let operation = json!([self.with_scope(reader, operation)]);
+        let answer = self.server.post("/v1/memories/operations", operation);
+        prop_assert_eq!(
+            &answer.body["results"][0]["status"],
+            "invalid",
+            "{:?} supersedes {:?}",
+            reader,
+            one.write
+        );
+        let bulk = self.scoped(
+            reader,
+            &format!("/v1/memories?tag={}&confirm=0&purge=true", one.word),
+        );
+        let answer = self.server.delete(&bulk);
+        prop_assert_eq!(
+            answer.body,
+            json!({"purged": 0}),
+            "{:?} deletes {:?}",
+            reader,
+            one.write
+        );
         let corrected = self.post(reader, "/v1/corrections", json!({"ids": [one.id]}));
         prop_assert_eq!(&corrected, &json!({"corrected": 0, "unknown": [one.id]}));
         Ok(())
@@ -198,6 +239,8 @@ impl World<'_> {
         let export = export
             .as_str()
             .map_or_else(|| export.to_string(), str::to_owned);
+        // Counters are those of the reader's own agent, or for a primary reader of its namespace.
+        check_words(reader, written, &json!(export))?;
         let stats = self.get(reader, "/v1/stats");
         let visible = |one: &&Written| reader.sight(&one.write) == Sight::Visible;
         for one in written {

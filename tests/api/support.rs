@@ -26,7 +26,7 @@ pub(crate) struct TestServer {
     now: Arc<Mutex<DateTime<Utc>>>,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<std::thread::JoinHandle<()>>,
-    _folder: tempfile::TempDir,
+    folder: Option<tempfile::TempDir>,
 }
 
 /// What came back.
@@ -46,14 +46,35 @@ pub(crate) struct Output {
 
 impl TestServer {
     pub(crate) fn start() -> TestServer {
+        TestServer::start_with(|_| {})
+    }
+
+    /// With other settings than the defaults.
+    pub(crate) fn start_with(change: impl FnOnce(&mut Settings)) -> TestServer {
         let folder = tempfile::tempdir().unwrap();
-        let now = Arc::new(Mutex::new(START.parse().unwrap()));
-        let settings = Settings {
+        TestServer::open(folder, START.parse().unwrap(), change)
+    }
+
+    /// Ends and starts again with the same data and time.
+    pub(crate) fn restart(mut self) -> TestServer {
+        self.end();
+        let now = *self.now.lock().unwrap();
+        TestServer::open(self.folder.take().unwrap(), now, |_| {})
+    }
+
+    fn open(
+        folder: tempfile::TempDir,
+        now: DateTime<Utc>,
+        change: impl FnOnce(&mut Settings),
+    ) -> TestServer {
+        let now = Arc::new(Mutex::new(now));
+        let mut settings = Settings {
             data_dir: folder.path().to_owned(),
             signals_max_age: Duration::ZERO,
             skip_patterns: skip_patterns(),
             ..Settings::default()
         };
+        change(&mut settings);
         let app = App::open(settings, Clock::Fixed(now.clone())).unwrap();
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         listener.set_nonblocking(true).unwrap();
@@ -86,8 +107,13 @@ impl TestServer {
             now,
             stop: Some(stop),
             thread: Some(thread),
-            _folder: folder,
+            folder: Some(folder),
         }
+    }
+
+    /// The folder with its data.
+    pub(crate) fn folder(&self) -> &std::path::Path {
+        self.folder.as_ref().unwrap().path()
     }
 
     /// Moves the service's clock.
@@ -113,6 +139,23 @@ impl TestServer {
             request = request.header(CONTENT_TYPE, content_type);
         }
         answer(request)
+    }
+
+    /// Any body under an `Idempotency-Key`.
+    pub(crate) fn post_once(
+        &self,
+        path: &str,
+        key: &str,
+        content_type: &str,
+        body: &str,
+    ) -> Answer {
+        let request = self.client.post(format!("{}{path}", self.url));
+        answer(
+            request
+                .header(CONTENT_TYPE, content_type)
+                .header("idempotency-key", key)
+                .body(body.to_owned()),
+        )
     }
 
     pub(crate) fn put(&self, path: &str, body: Value) -> Answer {
@@ -223,13 +266,19 @@ impl TestServer {
     }
 }
 
-impl Drop for TestServer {
-    fn drop(&mut self) {
+impl TestServer {
+    fn end(&mut self) {
         if let Some(stop) = self.stop.take() {
             // A service that has ended already needs no word.
             let _ = stop.send(());
         }
         drop(self.thread.take().map(std::thread::JoinHandle::join));
+    }
+}
+
+impl Drop for TestServer {
+    fn drop(&mut self) {
+        self.end();
     }
 }
 

@@ -1,15 +1,24 @@
 //! Requests of the command line, to the routes of this process or to a service.
 
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
+use futures_util::StreamExt;
+use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::printer::Printer;
+use crate::config::Secret;
 use crate::http::local::Local;
 
-/// How long a service may take to answer.
+/// How long a service may be silent.
 const TIMEOUT: Duration = Duration::from_secs(120);
+/// How long a service that a data folder names may take to say that it is there.
+const GREETING: Duration = Duration::from_millis(500);
+/// File of a data folder in which the service on it says where it is.
+const SERVICE_FILE: &str = "service.json";
 
 /// Where requests go.
 pub(super) enum Transport {
@@ -20,19 +29,51 @@ pub(super) enum Transport {
     },
 }
 
+/// What a running service writes into its data folder.
+#[derive(Deserialize)]
+struct ServiceFile {
+    url: String,
+    pid: u32,
+}
+
 impl Transport {
     /// A service at an address.
-    pub(super) fn remote(url: &str) -> anyhow::Result<Transport> {
+    pub(super) fn remote(url: &str, key: Option<&Secret>) -> anyhow::Result<Transport> {
         // A provider that is installed already is the same one.
         let _ = rustls::crypto::ring::default_provider().install_default();
+        let mut headers = HeaderMap::new();
+        if let Some(key) = key {
+            let value = HeaderValue::from_str(&format!("Bearer {}", key.expose()));
+            let mut value = value.context("the API key has characters that no header can hold")?;
+            value.set_sensitive(true);
+            headers.insert(AUTHORIZATION, value);
+        }
         let client = reqwest::Client::builder()
-            .timeout(TIMEOUT)
+            .connect_timeout(TIMEOUT)
+            .read_timeout(TIMEOUT)
+            .default_headers(headers)
             .no_proxy()
             .build()?;
         Ok(Transport::Remote {
             client,
             url: url.trim_end_matches('/').to_owned(),
         })
+    }
+
+    /// The service that runs on a data folder, if one answers.
+    pub(super) async fn running(data_dir: &Path, key: Option<&Secret>) -> Option<Transport> {
+        let file = std::fs::read(data_dir.join(SERVICE_FILE)).ok()?;
+        let file: ServiceFile = serde_json::from_slice(&file).ok()?;
+        // A file that a killed service left may name a port that another one has now.
+        let processes = Path::new("/proc");
+        if processes.join("self").exists() && !processes.join(file.pid.to_string()).exists() {
+            return None;
+        }
+        let transport = Transport::remote(&file.url, key).ok()?;
+        let greeting = transport.send("GET", "/version", "", Vec::new());
+        let (status, body) = tokio::time::timeout(GREETING, greeting).await.ok()?.ok()?;
+        let version: Value = serde_json::from_slice(&body).ok()?;
+        (status == 200 && version["api_version"].is_string()).then_some(transport)
     }
 
     async fn send(
@@ -49,9 +90,7 @@ impl Transport {
                 if !body.is_empty() {
                     request = request.header("content-type", content_type).body(body);
                 }
-                let response = request.send().await.with_context(|| {
-                    format!("no service answers at `{url}`\nhint: start one with `keepsake serve`")
-                })?;
+                let response = request.send().await.with_context(|| absent(url))?;
                 let status = response.status().as_u16();
                 Ok((status, response.bytes().await?.to_vec()))
             }
@@ -59,23 +98,34 @@ impl Transport {
     }
 }
 
+fn absent(url: &str) -> String {
+    format!("no service answers at `{url}`\nhint: start one with `keepsake serve`")
+}
+
+/// Whose memories are read and written.
+#[derive(Debug, Clone)]
+pub(super) struct Identity {
+    pub namespace: Option<String>,
+    pub agent: Option<String>,
+    pub primary: bool,
+}
+
 /// Sends requests as one identity.
 pub(super) struct Client {
     transport: Transport,
-    scope: Map<String, Value>,
+    identity: Identity,
 }
 
 impl Client {
-    pub(super) fn new(
-        transport: Transport,
-        namespace: Option<String>,
-        agent: Option<String>,
-        primary: bool,
-    ) -> Client {
-        let mut scope = Map::from_iter([("is_primary".to_owned(), Value::Bool(primary))]);
-        scope.extend(namespace.map(|namespace| ("namespace".to_owned(), Value::from(namespace))));
-        scope.extend(agent.map(|agent| ("agent_id".to_owned(), Value::from(agent))));
-        Client { transport, scope }
+    pub(super) fn new(transport: Transport, identity: Identity) -> Client {
+        Client {
+            transport,
+            identity,
+        }
+    }
+
+    pub(super) fn identity(&self) -> &Identity {
+        &self.identity
     }
 
     /// Sends fields as a JSON body.
@@ -85,14 +135,20 @@ impl Client {
         path: &str,
         mut fields: Map<String, Value>,
     ) -> anyhow::Result<Value> {
-        fields.extend(self.scope.clone());
-        fields.retain(|_, value| !value.is_null());
+        let Identity {
+            namespace,
+            agent,
+            primary,
+        } = self.identity.clone();
+        fields.insert("is_primary".to_owned(), Value::Bool(primary));
+        fields.extend(namespace.map(|name| ("namespace".to_owned(), Value::from(name))));
+        fields.extend(agent.map(|agent| ("agent_id".to_owned(), Value::from(agent))));
         let body = serde_json::to_vec(&fields)?;
-        answer(
-            self.transport
-                .send(method, path, "application/json", body)
-                .await?,
-        )
+        let (status, body) = self
+            .transport
+            .send(method, path, "application/json", body)
+            .await?;
+        answer(status, &body)
     }
 
     /// Sends fields in the query string.
@@ -102,64 +158,91 @@ impl Client {
         path: &str,
         fields: &[(&str, Option<String>)],
     ) -> anyhow::Result<Value> {
-        answer(
-            self.transport
-                .send(method, &self.path(path, fields), "", Vec::new())
-                .await?,
-        )
-    }
-
-    /// Sends lines.
-    pub(super) async fn send_lines(&self, path: &str, lines: Vec<u8>) -> anyhow::Result<Vec<u8>> {
-        let (status, body) = self
-            .transport
-            .send("POST", &self.path(path, &[]), "application/x-ndjson", lines)
-            .await?;
-        if status >= 400 {
-            answer((status, body.clone()))?;
+        let (status, body) = self.exchange(method, path, fields).await?;
+        match body {
+            Some(body) if status < 400 => Ok(body),
+            Some(problem) => Err(failure(status, &problem)),
+            None => Err(no_json(status)),
         }
-        Ok(body)
     }
 
-    /// Copies every memory to standard output.
-    pub(super) async fn export(&self, printer: &Printer) -> anyhow::Result<()> {
-        let path = self.path("/v1/export", &[]);
+    /// Sends fields in the query string; whatever the status of the answer is.
+    pub(super) async fn exchange(
+        &self,
+        method: &str,
+        path: &str,
+        fields: &[(&str, Option<String>)],
+    ) -> anyhow::Result<(u16, Option<Value>)> {
+        let path = self.path(path, fields);
+        let (status, body) = self.transport.send(method, &path, "", Vec::new()).await?;
+        Ok((status, serde_json::from_slice(&body).ok()))
+    }
+
+    /// Sends lines; one JSON value comes back.
+    pub(super) async fn send_lines(&self, path: &str, lines: Vec<u8>) -> anyhow::Result<Value> {
+        let path = self.path(path, &[]);
+        let sent = self
+            .transport
+            .send("POST", &path, "application/x-ndjson", lines);
+        let (status, body) = sent.await?;
+        answer(status, &body)
+    }
+
+    /// Copies an answer of any length to standard output, as it comes; `on_chunk` sees each piece.
+    pub(super) async fn copy(
+        &self,
+        path: &str,
+        printer: &Printer,
+        mut on_chunk: impl FnMut(&[u8]),
+    ) -> anyhow::Result<()> {
+        let path = self.path(path, &[]);
         match &self.transport {
             Transport::Remote { client, url } => {
-                let mut response = client
-                    .get(format!("{url}{path}"))
-                    .send()
-                    .await
-                    .with_context(|| format!("no service answers at `{url}`"))?;
-                if !response.status().is_success() {
-                    let status = response.status().as_u16();
-                    answer((status, response.bytes().await?.to_vec()))?;
-                    return Ok(());
+                let sent = client.get(format!("{url}{path}")).send();
+                let mut response = sent.await.with_context(|| absent(url))?;
+                let status = response.status().as_u16();
+                if status >= 400 {
+                    return answer(status, &response.bytes().await?).map(drop);
                 }
                 while let Some(chunk) = response.chunk().await? {
+                    on_chunk(&chunk);
                     printer.raw(&chunk)?;
                 }
             }
             Transport::Local(local) => {
-                printer.raw(&local.send("GET", &path, "", Vec::new()).await?.1)?
+                let (status, chunks) = local.stream(&path).await?;
+                let mut chunks = std::pin::pin!(chunks);
+                let mut refused = Vec::new();
+                while let Some(chunk) = chunks.next().await {
+                    let chunk = chunk?;
+                    if status >= 400 {
+                        refused.extend(chunk);
+                    } else {
+                        on_chunk(&chunk);
+                        printer.raw(&chunk)?;
+                    }
+                }
+                if status >= 400 {
+                    return answer(status, &refused).map(drop);
+                }
             }
         }
         Ok(())
     }
 
     fn path(&self, path: &str, fields: &[(&str, Option<String>)]) -> String {
+        let Identity {
+            namespace,
+            agent,
+            primary,
+        } = &self.identity;
         let mut query = form_urlencoded::Serializer::new(String::new());
-        for (name, value) in &self.scope {
-            query.append_pair(
-                name,
-                value.as_str().unwrap_or(if *value == Value::Bool(true) {
-                    "true"
-                } else {
-                    "false"
-                }),
-            );
-        }
-        for (name, value) in fields {
+        query.append_pair("is_primary", if *primary { "true" } else { "false" });
+        let scope = [("namespace", namespace), ("agent_id", agent)];
+        for (name, value) in scope
+            .into_iter()
+            .chain(fields.iter().map(|(name, value)| (*name, value)))
+        {
             if let Some(value) = value {
                 query.append_pair(name, value);
             }
@@ -169,21 +252,32 @@ impl Client {
 }
 
 /// The value of an answer, or the problem in words.
-fn answer((status, body): (u16, Vec<u8>)) -> anyhow::Result<Value> {
-    let value: Value = serde_json::from_slice(&body)
-        .with_context(|| format!("the service answered with status {status} and no JSON"))?;
-    if status < 400 {
-        return Ok(value);
-    }
-    match value["detail"].as_str() {
-        Some(detail) => bail!("{detail}"),
-        None => bail!("the service answered with status {status}"),
+fn answer(status: u16, body: &[u8]) -> anyhow::Result<Value> {
+    let value: Value = serde_json::from_slice(body).map_err(|_| no_json(status))?;
+    match status {
+        400.. => Err(failure(status, &value)),
+        _ => Ok(value),
     }
 }
 
-/// An id as one segment of a path.
-pub(super) fn segment(id: &str) -> String {
-    form_urlencoded::byte_serialize(id.as_bytes())
-        .collect::<String>()
-        .replace('+', "%20")
+fn no_json(status: u16) -> anyhow::Error {
+    anyhow::anyhow!("the service answered with status {status} and no JSON")
+}
+
+/// A problem in words.
+pub(super) fn failure(status: u16, problem: &Value) -> anyhow::Error {
+    match problem["detail"].as_str() {
+        Some(detail) => anyhow::anyhow!("{detail}"),
+        None => anyhow::anyhow!("the service answered with status {status}"),
+    }
+}
+
+/// An id or a name as one segment of a path.
+pub(super) fn segment(id: &str) -> anyhow::Result<String> {
+    // Routers and clients resolve these, whatever they are encoded as.
+    if matches!(id, "" | "." | "..") {
+        bail!("`{id}` is no id or name");
+    }
+    let encoded: String = form_urlencoded::byte_serialize(id.as_bytes()).collect();
+    Ok(encoded.replace('+', "%20"))
 }

@@ -3,19 +3,18 @@
 //! Each memory is put in as it is, or left alone if what is there is as new; each counter keeps the
 //! larger number. So copying again after an interruption goes on where it was needed.
 
-use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Context;
 use clap::Args;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use serde_json::json;
 
-use super::printer::Printer;
-use super::{Global, settings};
+use super::printer::{Printer, progress};
+use super::{Global, Outcome, flags, settings};
 use crate::analysis::{Analyser, Ingredients};
-use crate::config::{StoreChoice, raw};
+use crate::config::{Environment, StoreChoice};
 use crate::store::embedded::EmbeddedStore;
 use crate::store::redis::RedisStore;
 use crate::store::redis::adoption::Adoption;
@@ -42,9 +41,9 @@ impl Copy {
     pub(super) async fn run(
         self,
         global: &Global,
-        environment: &raw::Environment,
+        environment: &Environment,
         printer: &Printer,
-    ) -> anyhow::Result<()> {
+    ) -> anyhow::Result<Outcome> {
         if self.from == self.to {
             anyhow::bail!("`--from` and `--to` are the same store");
         }
@@ -52,12 +51,7 @@ impl Copy {
             self.open(&self.from, global, environment)?,
             self.open(&self.to, global, environment)?,
         );
-        let progress = if std::io::stderr().is_terminal() {
-            ProgressBar::new_spinner()
-        } else {
-            ProgressBar::hidden()
-        };
-        progress.set_style(ProgressStyle::with_template("{spinner} {pos} copied {elapsed} {per_sec}")?);
+        let progress = progress(None, "copied")?;
         let copied = copy(&*from, &*to, &progress).await?;
         progress.finish_and_clear();
         let answer = json!({
@@ -65,7 +59,7 @@ impl Copy {
             "counters": copied.counters, "refused": copied.refused,
         });
         let refusals = copied.refused.len();
-        printer.answer(&answer, |_| {
+        printer.answer(&answer, |_, _| {
             let mut text = format!(
                 "copied {} memories ({} new, {} newer, {} there already) and {} counters",
                 copied.created + copied.updated + copied.unchanged,
@@ -82,17 +76,17 @@ impl Copy {
         if refusals > 0 {
             anyhow::bail!("{refusals} memories were not copied");
         }
-        Ok(())
+        Ok(Outcome::Done)
     }
 
     fn open(
         &self,
         place: &str,
         global: &Global,
-        environment: &raw::Environment,
+        environment: &Environment,
     ) -> anyhow::Result<Arc<dyn Store>> {
         let choice = if place == "configured" {
-            let settings = settings(global, raw::Flags::new(), environment)?;
+            let settings = settings(&flags(global), environment)?;
             match settings.store {
                 StoreChoice::Embedded => return embedded(settings.data_dir),
                 choice => choice,
@@ -152,7 +146,10 @@ async fn copy(from: &dyn Store, to: &dyn Store, progress: &ProgressBar) -> anyho
     }
     let mut after = None;
     loop {
-        let batch = from.scan_counters(after.as_ref(), BATCH).await.context("reading")?;
+        let batch = from
+            .scan_counters(after.as_ref(), BATCH)
+            .await
+            .context("reading")?;
         let Some(last) = batch.last() else { break };
         after = Some(last.clone());
         copied.counters += batch.len();

@@ -1,19 +1,17 @@
 //! `keepsake eval`: the table of how good retrieval is, and what each of its parts gains.
 
 use std::collections::BTreeMap;
-use std::io::IsTerminal;
 use std::path::PathBuf;
 
 use clap::Args;
-use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
 
-use super::printer::Printer;
+use super::printer::{Printer, progress};
 use super::tables::aligned;
-use super::{Global, settings};
+use super::{Global, Outcome, flags, settings};
 use crate::analysis::Ingredients;
 use crate::app::Switches;
-use crate::config::{Settings, StoreChoice, raw};
+use crate::config::{Environment, Settings, StoreChoice};
 use crate::evaluation::compare::compare;
 use crate::evaluation::metrics::{NAMES, NDCG, Scores, interval, mean};
 use crate::evaluation::sets::{QuestionSet, load_all};
@@ -99,11 +97,12 @@ impl Eval {
     pub(super) async fn run(
         self,
         global: &Global,
-        environment: &raw::Environment,
+        environment: &Environment,
         printer: &Printer,
-    ) -> anyhow::Result<()> {
-        let flags = [("store", self.store.clone())].into_iter().collect();
-        let store = settings(global, flags, environment)?.store;
+    ) -> anyhow::Result<Outcome> {
+        let mut flags = flags(global);
+        flags.insert("store", self.store.clone());
+        let store = settings(&flags, environment)?.store;
         let mut sets = load_all(&self.folder)?;
         if let Some(unknown) = self
             .sets
@@ -125,18 +124,10 @@ impl Eval {
         if let Some(folder) = &self.runs {
             std::fs::create_dir_all(folder)?;
         }
-        let progress = if std::io::stderr().is_terminal() {
-            ProgressBar::new(sets.len() as u64)
-        } else {
-            ProgressBar::hidden()
-        };
-        progress.set_style(ProgressStyle::with_template(
-            "{bar:40} {pos}/{len} {msg} {elapsed}",
-        )?);
+        let progress = progress(Some(sets.len() as u64), "sets")?;
         let mut rows = Vec::new();
         let mut losses = Vec::new();
         for set in &sets {
-            progress.set_message(set.name.clone());
             let (set_rows, loss) = self.measure(set, &store).await?;
             rows.extend(set_rows);
             losses.push(loss);
@@ -144,7 +135,8 @@ impl Eval {
         }
         progress.finish_and_clear();
         let answer = json!({"sets": rows, "without": losses.iter().filter(|loss| !loss.is_null()).collect::<Vec<_>>()});
-        printer.answer(&answer, |_| table(&rows) + &loss_table(&losses))
+        printer.answer(&answer, |_, _| table(&rows) + &loss_table(&losses))?;
+        Ok(Outcome::Done)
     }
 
     /// The rows of a set, and what it loses without each part.
@@ -309,7 +301,7 @@ fn compare_runs(
     before: &std::path::Path,
     after: &std::path::Path,
     printer: &Printer,
-) -> anyhow::Result<()> {
+) -> anyhow::Result<Outcome> {
     let mut rows = Vec::new();
     let mut lines =
         vec!["set\tbefore\tafter\tdifference\t95 % interval\tbetter\tworse\tequal".to_owned()];
@@ -335,5 +327,6 @@ fn compare_runs(
             "better": found.better, "worse": found.worse, "equal": found.equal,
         }));
     }
-    printer.answer(&json!({"sets": rows}), |_| aligned(&lines))
+    printer.answer(&json!({"sets": rows}), |_, _| aligned(&lines))?;
+    Ok(Outcome::Done)
 }

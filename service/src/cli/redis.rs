@@ -4,8 +4,8 @@ use clap::{Args, Subcommand};
 use serde_json::json;
 
 use super::printer::Printer;
-use super::{Global, settings};
-use crate::config::{StoreChoice, raw};
+use super::{Global, Outcome, flags, settings};
+use crate::config::{Environment, StoreChoice};
 use crate::store::redis::python_index;
 
 #[derive(Debug, Args)]
@@ -28,24 +28,24 @@ impl Redis {
     pub(super) async fn run(
         self,
         global: &Global,
-        environment: &raw::Environment,
+        environment: &Environment,
         printer: &Printer,
-    ) -> anyhow::Result<()> {
-        let StoreChoice::Redis(options) = settings(global, raw::Flags::new(), environment)?.store
-        else {
+    ) -> anyhow::Result<Outcome> {
+        let StoreChoice::Redis(options) = settings(&flags(global), environment)?.store else {
             anyhow::bail!("no Redis is configured\nhint: set `redis_url`");
         };
         match self.verb {
             Verb::DropPythonIndex => {
                 let dropped = python_index::drop(&options).await?;
-                printer.answer(&json!({"dropped": dropped}), |_| {
+                printer.answer(&json!({"dropped": dropped}), |_, _| {
                     let name = python_index::NAME;
                     if dropped {
                         format!("dropped the index {name}; the memories are as they were\n")
                     } else {
                         format!("there is no index {name}\n")
                     }
-                })
+                })?;
+                Ok(Outcome::Done)
             }
         }
     }

@@ -1,17 +1,22 @@
 //! `keepsake serve`.
 
 use std::error::Error;
+use std::time::Duration;
 
 use clap::Args;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::printer::Printer;
-use super::{Global, settings};
+use super::{Global, Outcome, flags};
 use crate::app::App;
 use crate::clock::Clock;
-use crate::config::{Settings, StoreChoice, raw};
+use crate::config::reload::Source;
+use crate::config::{Environment, Settings, StoreChoice};
 use crate::http;
+
+/// How often the files of the configuration are looked at: a change is in use within a second.
+const LOOK: Duration = Duration::from_millis(400);
 
 #[derive(Debug, Args)]
 pub(super) struct Serve {
@@ -24,24 +29,26 @@ impl Serve {
     pub(super) async fn run(
         self,
         global: &Global,
-        environment: &raw::Environment,
+        environment: &Environment,
         printer: &Printer,
-    ) -> anyhow::Result<()> {
-        let flags = self
-            .listen
-            .map(|listen| ("listen", listen))
-            .into_iter()
-            .collect();
-        let settings = settings(global, flags, environment)?;
+    ) -> anyhow::Result<Outcome> {
+        let mut flags = flags(global);
+        flags.extend(self.listen.map(|listen| ("listen", listen)));
+        let (source, loaded) = Source::load(flags, environment.clone())?;
+        loaded
+            .warnings
+            .iter()
+            .for_each(|warning| tracing::warn!("{warning}"));
+        let settings = loaded.settings;
         let place = place(&settings);
         let listener = TcpListener::bind(settings.listen)
             .await
             .map_err(|error| anyhow::anyhow!("cannot listen on `{}`: {error}", settings.listen))?;
-        let app = App::open(settings, Clock::System)?;
+        let app = App::following(source, settings, Clock::System)?;
         // What no waiting will mend stops the start; a store that is merely away will come back.
         match app.store.check().await {
             Err(error) if error.is_retryable() => {
-                tracing::warn!(error = %error, cause = ?error.source(), "the store does not answer yet");
+                tracing::warn!(%error, cause = ?error.source(), "the store does not answer yet");
             }
             checked => checked?,
         }
@@ -57,12 +64,25 @@ impl Serve {
         );
         printer.raw(line.as_bytes())?;
         tokio::task::spawn_blocking(crate::analysis::warm_up);
+        tokio::spawn(follow(app.clone()));
         let stopped = async move {
             tokio::select! { _ = terminate.recv() => {}, _ = interrupt.recv() => {} }
             tracing::info!("stopping: finishing what was accepted");
         };
         http::serve(listener, app, stopped).await?;
-        Ok(())
+        Ok(Outcome::Done)
+    }
+}
+
+/// Follows the files of the configuration for as long as the service runs.
+async fn follow(app: App) {
+    let mut looks = tokio::time::interval(LOOK);
+    looks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        looks.tick().await;
+        let app = app.clone();
+        // A look that panicked is tried again.
+        let _ = tokio::task::spawn_blocking(move || app.reload_if_changed()).await;
     }
 }
 

@@ -1,18 +1,38 @@
-//! Settings: what is written in flags, environment and file ([`raw`]), and what it comes to.
+//! Settings: what is written in flags, environment and file, and what it comes to.
 //!
-//! Precedence: flag, environment, file, default. The environment comes in as data.
+//! [`raw`] is the table of keys. `layers` takes the strongest value of each, `values` checks its
+//! type and range, `resolve` puts [`Settings`] together; all that is wrong is found at once.
+//! [`reload`] follows the files of a running process. Precedence: flag, environment, file, default.
+//! The environment comes in as data.
 
+mod error;
+mod file;
+mod layers;
 pub mod raw;
 mod redis;
+pub mod reload;
 mod resolve;
+mod secret;
+#[cfg(test)]
+mod tests;
+mod values;
 
 use std::collections::HashSet;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+use serde_json::Value;
 
 use crate::ranking::Weights;
 use crate::store::redis::options::RedisOptions;
+use file::Files;
+use layers::Layers;
+use values::Values;
+
+pub use error::{ConfigError, Fault, Origin};
+pub use layers::{Environment, Flags};
+pub use secret::Secret;
 
 /// Skip patterns that the project ships.
 pub const EXAMPLE_SKIP_PATTERNS: &str = include_str!("../../../skip_patterns.example.txt");
@@ -41,34 +61,15 @@ pub struct Settings {
     pub is_primary: bool,
     pub max_content_chars: usize,
     pub max_context_chars: usize,
+    pub redact_secrets: RedactSecrets,
     /// How old the topics that a read uses may be. Not configurable; tests want none.
     pub signals_max_age: Duration,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Settings {
-            store: StoreChoice::Embedded,
-            listen: SocketAddr::from(([127, 0, 0, 1], 7437)),
-            data_dir: resolve::platform_data_dir(None, None),
-            top_k: 5,
-            candidate_pool: 100,
-            bm25_limit: 10,
-            tag_filter: Vec::new(),
-            skip_min_length: 2,
-            skip_patterns: HashSet::new(),
-            weights: Weights::default(),
-            attention_base_increment: 2.0,
-            attention_emotion_factor: 1.5,
-            entity_cooc_top_n: 3,
-            entity_cooc_min_count: 2,
-            user_entities: String::new(),
-            agent_id: None,
-            is_primary: false,
-            max_content_chars: 65_536,
-            max_context_chars: 8_000,
-            signals_max_age: Duration::from_secs(1),
-        }
+        let unset = Read::new(&Layers::default(), &Environment::new(), Files::default());
+        unset.settings
     }
 }
 
@@ -80,25 +81,22 @@ pub enum StoreChoice {
     Redis(RedisOptions),
 }
 
-/// A setting that cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum ConfigError {
-    #[error("cannot read the configuration `{path}`: {source}")]
-    Unreadable {
-        path: String,
-        source: std::io::Error,
-    },
-    #[error("the configuration `{path}` is not valid JSON: {message}")]
-    Malformed { path: String, message: String },
-    #[error("{origin}: `{key}` is {found}, allowed is {allowed}")]
-    Value {
-        origin: String,
-        key: String,
-        found: String,
-        allowed: String,
-    },
-    #[error("{0}")]
-    Combination(String),
+/// In which writes secrets are masked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RedactSecrets {
+    Never,
+    /// In those that no person or model asked for.
+    Automatic,
+    Always,
+}
+
+/// A key as it stands, for people to see.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Shown {
+    pub key: &'static str,
+    /// Secrets are masked.
+    pub value: Value,
+    pub origin: Origin,
 }
 
 /// Settings with what was odd but usable about them.
@@ -108,115 +106,102 @@ pub struct Loaded {
     pub warnings: Vec<String>,
 }
 
+/// Everything that can be said about a configuration.
+#[derive(Debug)]
+pub struct Report {
+    /// Where the file is, if anywhere, and whether it is there.
+    pub file: Option<(PathBuf, bool)>,
+    /// Every key of the table, in its order; a wrong value as if unset.
+    pub shown: Vec<Shown>,
+    pub warnings: Vec<String>,
+    pub faults: Vec<Fault>,
+}
+
 /// Loads the settings from flags (by key), the environment and the configuration file.
 ///
 /// # Errors
-/// When the file cannot be read or parsed, or a value has the wrong type or is out of range.
-pub fn load(flags: &raw::Flags, environment: &raw::Environment) -> Result<Loaded, ConfigError> {
-    let (layers, mut warnings) = raw::Layers::gather(flags, environment)?;
-    let settings = resolve::resolve(&layers, environment, &mut warnings)?;
-    Ok(Loaded { settings, warnings })
+/// When the file cannot be read or parsed, or a value has the wrong type or is out of range: with
+/// every fault.
+pub fn load(flags: &Flags, environment: &Environment) -> Result<Loaded, ConfigError> {
+    let (_, read) = Read::gather(flags, environment);
+    read.loaded()
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn environment(variables: &[(&str, &str)]) -> raw::Environment {
-        let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
-        variables.iter().map(owned).collect()
+/// Examines a configuration without using it.
+pub fn report(flags: &Flags, environment: &Environment) -> Report {
+    let (_, read) = Read::gather(flags, environment);
+    let shown = read.values.shown().into_iter();
+    Report {
+        file: layers::file_path(environment).map(|(path, _)| {
+            let there = path.exists();
+            (path, there)
+        }),
+        shown: shown
+            .map(|(key, value, origin)| Shown {
+                value: match key.name {
+                    "data_dir" => Value::from(read.settings.data_dir.to_string_lossy()),
+                    _ => value,
+                },
+                key: key.name,
+                origin,
+            })
+            .collect(),
+        warnings: read.warnings,
+        faults: read.faults,
     }
+}
 
-    fn with_file(text: &str) -> Result<Loaded, ConfigError> {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("config.json");
-        std::fs::write(&file, text).unwrap();
-        let variables = [("KEEPSAKE_CONFIG", file.to_str().unwrap())];
-        load(&raw::Flags::new(), &environment(&variables))
-    }
+/// One reading of all layers.
+struct Read {
+    settings: Settings,
+    values: Values,
+    files: Files,
+    warnings: Vec<String>,
+    faults: Vec<Fault>,
+}
 
-    #[test]
-    fn the_example_names_every_key_and_holds_the_defaults() {
-        let example = include_str!("../../../config.example.json");
-        for key in raw::KEYS {
-            assert!(example.contains(&format!("\"{key}\":")), "{key} is missing");
-        }
-        let loaded = with_file(example).unwrap();
-        assert_eq!(loaded.settings, Settings::default());
-        assert_eq!(loaded.warnings, Vec::<String>::new());
-    }
-
-    #[test]
-    fn flags_are_stronger_than_the_environment_and_that_than_the_file() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("config.json");
-        std::fs::write(
-            &file,
-            r#"{"top_k": 1, "candidate_pool": 2, "bm25_limit": 3}"#,
+impl Read {
+    fn gather(flags: &Flags, environment: &Environment) -> (Layers, Read) {
+        let files = Files::default();
+        let (mut warnings, mut faults) = (Vec::new(), Vec::new());
+        let layers = Layers::gather(flags, environment, &files, &mut warnings, &mut faults);
+        let mut read = Read::new(&layers, environment, files);
+        // What was found first is told first.
+        warnings.append(&mut read.warnings);
+        faults.append(&mut read.faults);
+        (
+            layers,
+            Read {
+                warnings,
+                faults,
+                ..read
+            },
         )
-        .unwrap();
-        let variables = [
-            ("KEEPSAKE_CONFIG", file.to_str().unwrap()),
-            ("KEEPSAKE_TOP_K", "4"),
-            ("KEEPSAKE_CANDIDATE_POOL", "5"),
-        ];
-        let flags = raw::Flags::from([("top_k", "6".to_owned())]);
-        let settings = load(&flags, &environment(&variables)).unwrap().settings;
-        let found = (settings.top_k, settings.candidate_pool, settings.bm25_limit);
-        assert_eq!(
-            found,
-            (6, 5, 10),
-            "a lower limit of the pool does not lower it"
-        );
     }
 
-    #[test]
-    fn wrong_values_say_where_and_what_is_allowed() {
-        for (file, told) in [
-            (
-                r#"{"top_k": "five"}"#,
-                "`top_k` is `\"five\"`, allowed is a whole number",
-            ),
-            (
-                r#"{"is_primary": "false"}"#,
-                "`is_primary` is `\"false\"`, allowed is true or false",
-            ),
-            (
-                r#"{"decay_floor": 2}"#,
-                "`decay_floor` is `2`, allowed is a number from 0 to 1",
-            ),
-            (r#"{"top_k": "#, "is not valid JSON"),
-            (
-                r#"{"store": "postgres"}"#,
-                "allowed is auto, redis or embedded",
-            ),
-            (r#"{"listen": "0.0.0.0:80"}"#, "other machines can reach"),
-        ] {
-            let error = with_file(file).unwrap_err().to_string();
-            assert!(error.contains(told), "{file}: {error}");
+    fn new(layers: &Layers, environment: &Environment, files: Files) -> Read {
+        let (mut warnings, mut faults) = (Vec::new(), Vec::new());
+        let home = environment.get("HOME").map(Path::new);
+        let values = Values::check(layers, home, &mut faults);
+        let settings = resolve::resolve(&values, environment, &files, &mut warnings, &mut faults);
+        for (name, origin) in values.without_effect() {
+            warnings.push(format!("{origin}: `{name}` has no effect in this version"));
+        }
+        Read {
+            settings,
+            values,
+            files,
+            warnings,
+            faults,
         }
     }
 
-    #[test]
-    fn an_unknown_key_is_a_warning_with_the_nearest_name() {
-        let loaded = with_file(r#"{"topk": 3}"#).unwrap();
-        assert!(
-            loaded.warnings[0].contains("`top_k`"),
-            "{:?}",
-            loaded.warnings
-        );
-    }
-
-    #[test]
-    fn a_missing_file_is_fine_unless_it_was_named() {
-        assert!(
-            load(
-                &raw::Flags::new(),
-                &environment(&[("HOME", "/nonexistent")])
-            )
-            .is_ok()
-        );
-        let named = environment(&[("KEEPSAKE_CONFIG", "/nonexistent/config.json")]);
-        assert!(load(&raw::Flags::new(), &named).is_err());
+    fn loaded(self) -> Result<Loaded, ConfigError> {
+        if self.faults.is_empty() {
+            let (settings, warnings) = (self.settings, self.warnings);
+            Ok(Loaded { settings, warnings })
+        } else {
+            Err(ConfigError(self.faults))
+        }
     }
 }

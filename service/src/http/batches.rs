@@ -7,7 +7,8 @@ use futures_util::stream;
 use serde_json::{Value, json};
 
 use super::extract::{ItemDefaults, Items, content_type};
-use super::memories::{NewFields, status};
+use super::idempotency::OnceKey;
+use super::memories::{NewFields, redaction, status};
 use super::ndjson::{self, Lines};
 use super::problem::Problem;
 use crate::app::App;
@@ -15,11 +16,13 @@ use crate::scope::Scope;
 use crate::write::{self, Draft, Stored};
 
 /// Most items of a JSON array.
-const MAX_ITEMS: usize = 1_000;
+pub(super) const MAX_ITEMS: usize = 1_000;
 
 pub(super) async fn add(State(app): State<App>, request: Request) -> Result<Response, Problem> {
+    let once = request.extensions().get::<OnceKey>().cloned();
     if content_type(&request).as_deref() != Some(ndjson::CONTENT_TYPE) {
         let Items { items, defaults } = Items::from_request(request, &app).await?;
+        let reader = Reader { defaults, once };
         if items.len() > MAX_ITEMS {
             return Err(Problem::too_large(format!(
                 "the batch has {} items, at most {MAX_ITEMS} are allowed; NDJSON has no limit",
@@ -27,12 +30,12 @@ pub(super) async fn add(State(app): State<App>, request: Request) -> Result<Resp
             )));
         }
         let items = items.into_iter().map(Ok).enumerate().collect();
-        let results = store(&app, &defaults, items).await;
+        let results = store(&app, &reader, items).await;
         return Ok(Json(json!({"results": results})).into_response());
     }
     let defaults = ItemDefaults::from_query(request.uri().query().unwrap_or_default())?;
     let lines = Lines::new(request.into_body());
-    let step = move |(app, defaults, mut lines, index): (App, ItemDefaults, Lines, usize)| async move {
+    let step = move |(app, reader, mut lines, index): (App, Reader, Lines, usize)| async move {
         let read = lines.next().await?;
         let next = index + read.len();
         let items = read
@@ -40,31 +43,50 @@ pub(super) async fn add(State(app): State<App>, request: Request) -> Result<Resp
             .enumerate()
             .map(|(offset, line)| (index + offset, line.value))
             .collect();
-        let results = store(&app, &defaults, items).await;
-        Some((results, (app, defaults, lines, next)))
+        let results = store(&app, &reader, items).await;
+        Some((results, (app, reader, lines, next)))
     };
-    let start = (app, defaults, lines, 0);
+    let start = (app, Reader { defaults, once }, lines, 0);
     Ok(ndjson::answer(stream::unfold(start, step)))
+}
+
+/// What turns items into drafts.
+struct Reader {
+    defaults: ItemDefaults,
+    once: Option<OnceKey>,
+}
+
+impl Reader {
+    fn read(&self, app: &App, index: usize, item: Value) -> Result<(Scope, Draft), Problem> {
+        let once = self.once.as_ref();
+        let once = once.map(|key| key.item(index, item.to_string().as_bytes()));
+        let (scope, fields) = self.defaults.read::<NewFields>(item, &app.settings)?;
+        let draft = Draft {
+            once,
+            ..Draft::from(fields)
+        };
+        Ok((scope, draft))
+    }
 }
 
 /// Stores items, neighbours of one scope in one transaction, and answers for each in order.
 async fn store(
     app: &App,
-    defaults: &ItemDefaults,
+    reader: &Reader,
     items: Vec<(usize, Result<Value, Problem>)>,
 ) -> Vec<Value> {
     let mut results = Vec::with_capacity(items.len());
     let mut waiting: Vec<(usize, Scope, Draft)> = Vec::new();
     for (index, item) in items {
-        match item.and_then(|item| defaults.read::<NewFields>(item, &app.settings)) {
-            Ok((scope, fields)) => {
+        match item.and_then(|item| reader.read(app, index, item)) {
+            Ok((scope, draft)) => {
                 if waiting
                     .last()
                     .is_some_and(|(_, before, _)| *before != scope)
                 {
                     results.extend(flush(app, std::mem::take(&mut waiting)).await);
                 }
-                waiting.push((index, scope, fields.into()));
+                waiting.push((index, scope, draft));
             }
             Err(problem) => results.push((index, refused(index, problem))),
         }
@@ -101,7 +123,10 @@ async fn flush(app: &App, waiting: Vec<(usize, Scope, Draft)>) -> Vec<(usize, Va
 
 fn accepted(index: usize, stored: &Stored) -> Value {
     let (status, id) = (status(stored).as_u16(), stored.memory.id.as_str());
-    json!({"index": index, "status": status, "id": id, "reinforced": stored.reinforced})
+    let mut result =
+        json!({"index": index, "status": status, "id": id, "reinforced": stored.reinforced});
+    redaction(&mut result, &stored.redacted);
+    result
 }
 
 fn refused(index: usize, problem: Problem) -> Value {

@@ -14,6 +14,7 @@ use crate::app::App;
 use crate::config::Settings;
 use crate::error::FieldError;
 use crate::scope::{DEFAULT_NAMESPACE, Scope};
+use crate::session::SessionSettings;
 
 /// Longest name of an agent or namespace, in characters.
 const MAX_NAME_CHARS: usize = 256;
@@ -31,8 +32,10 @@ struct RawScope {
 impl RawScope {
     /// Fields that are absent here come from `defaults`.
     fn or(self, defaults: &RawScope) -> RawScope {
+        // An empty name is as if unset.
+        let agent_id = self.agent_id.filter(|agent| !agent.is_empty());
         RawScope {
-            agent_id: self.agent_id.or_else(|| defaults.agent_id.clone()),
+            agent_id: agent_id.or_else(|| defaults.agent_id.clone()),
             is_primary: self.is_primary.or(defaults.is_primary),
             namespace: self.namespace.or_else(|| defaults.namespace.clone()),
         }
@@ -86,6 +89,69 @@ impl<T: DeserializeOwned> FromRequest<App> for Body<T> {
             return Err(Problem::invalid_field("body", "must be a JSON object"));
         };
         item(object, &defaults, &app.settings).map(|(scope, value)| Body { scope, value })
+    }
+}
+
+/// Like [`Body`], for requests that belong to a session: what neither body nor query string says
+/// comes from the session's settings.
+pub(super) struct SessionBody<T> {
+    pub scope: Scope,
+    pub session: SessionSettings,
+    pub value: T,
+}
+
+impl<T: DeserializeOwned> FromRequest<App> for SessionBody<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
+        let defaults = query_scope(request.uri().query().unwrap_or_default(), true)?;
+        let Value::Object(object) = json_body(request, app).await? else {
+            return Err(Problem::invalid_field("body", "must be a JSON object"));
+        };
+        let (given, rest) = split(object)?;
+        let given = given.or(&defaults);
+        let mut session = SessionSettings::default();
+        if let Some(id) = rest.get("session_id").and_then(Value::as_str) {
+            let namespace = given.namespace.as_deref().unwrap_or(DEFAULT_NAMESPACE);
+            session = app.sessions.settings(namespace, id);
+        }
+        let of_session = RawScope {
+            agent_id: session.agent_id.clone(),
+            is_primary: session.is_primary,
+            namespace: None,
+        };
+        Ok(SessionBody {
+            scope: given.or(&of_session).resolve(&app.settings)?,
+            session,
+            value: read(Value::Object(rest))?,
+        })
+    }
+}
+
+/// The body that begins a session, with what it says about agent and primary itself.
+pub(super) struct SessionFields<T> {
+    pub scope: Scope,
+    pub agent_id: Option<String>,
+    pub is_primary: Option<bool>,
+    pub value: T,
+}
+
+impl<T: DeserializeOwned> FromRequest<App> for SessionFields<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
+        let defaults = query_scope(request.uri().query().unwrap_or_default(), true)?;
+        let Value::Object(object) = json_body(request, app).await? else {
+            return Err(Problem::invalid_field("body", "must be a JSON object"));
+        };
+        let (given, rest) = split(object)?;
+        let given = given.or(&defaults);
+        Ok(SessionFields {
+            agent_id: given.agent_id.clone(),
+            is_primary: given.is_primary,
+            scope: given.resolve(&app.settings)?,
+            value: read(Value::Object(rest))?,
+        })
     }
 }
 
@@ -216,22 +282,28 @@ fn query_scope(query: &str, alone: bool) -> Result<RawScope, Problem> {
     Ok(scope)
 }
 
-/// Splits an object into its scope and its other fields.
+/// Reads an object: its scope and its other fields.
 fn item<T: DeserializeOwned>(
-    mut object: Map<String, Value>,
+    object: Map<String, Value>,
     defaults: &RawScope,
     settings: &Settings,
 ) -> Result<(Scope, T), Problem> {
+    let (scope, rest) = split(object)?;
+    let scope = scope.or(defaults).resolve(settings)?;
+    Ok((scope, read(Value::Object(rest))?))
+}
+
+/// Splits an object into its scope fields and the others.
+fn split(mut object: Map<String, Value>) -> Result<(RawScope, Map<String, Value>), Problem> {
     let scope: Map<String, Value> = SCOPE_FIELDS
         .iter()
         .filter_map(|field| object.remove_entry(*field))
         .collect();
-    let scope: RawScope = read(Value::Object(scope))?;
-    let scope = scope.or(defaults).resolve(settings)?;
-    Ok((scope, read(Value::Object(object))?))
+    Ok((read(Value::Object(scope))?, object))
 }
 
-fn read<T: DeserializeOwned>(value: Value) -> Result<T, Problem> {
+/// Reads fields; the first wrong one is named.
+pub(super) fn read<T: DeserializeOwned>(value: Value) -> Result<T, Problem> {
     serde_path_to_error::deserialize(value.into_deserializer())
         .map_err(|error| wrong_value(&error.path().to_string(), &error.inner().to_string()))
 }
@@ -260,7 +332,7 @@ async fn json_body(request: Request, app: &App) -> Result<Value, Problem> {
     }
     let bytes = Bytes::from_request(request, app)
         .await
-        .map_err(|_| Problem::too_large("the body is larger than 16 MiB, or was cut off"))?;
+        .map_err(|_| Problem::body_too_large())?;
     parse_json(&bytes)
 }
 

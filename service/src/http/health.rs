@@ -12,13 +12,19 @@ use crate::app::App;
 use crate::memory::State as MemoryState;
 
 /// What this version can do; clients ask before they rely on it.
-const FEATURES: [&str; 6] = [
+const FEATURES: [&str; 12] = [
     "search",
     "prefetch",
     "feedback",
     "corrections",
     "lock",
     "export",
+    "operations",
+    "idempotency",
+    "sessions",
+    "synonyms",
+    "bulk_delete",
+    "redaction",
 ];
 
 pub(super) async fn healthz() -> Json<Value> {
@@ -26,13 +32,21 @@ pub(super) async fn healthz() -> Json<Value> {
 }
 
 pub(super) async fn readyz(State(app): State<App>) -> Response {
+    // A broken edit of the configuration does not stop the service: the former one is in use.
+    let complaints = app.configuration_complaints();
+    let reasons: Vec<String> = complaints
+        .iter()
+        .map(|complaint| format!("configuration: {complaint}"))
+        .collect();
     let checked = match app.store.check().await {
         Ok(()) => app.store.notes().await,
         Err(error) => Err(error),
     };
     match checked {
-        Ok(notes) => Json(json!({"ready": true, "store": "ok", "reasons": [], "notes": notes}))
-            .into_response(),
+        Ok(notes) => {
+            Json(json!({"ready": true, "store": "ok", "reasons": reasons, "notes": notes}))
+                .into_response()
+        }
         Err(error) => {
             let reason = format!("store: {error}");
             (
@@ -63,5 +77,6 @@ pub(super) async fn stats(
             .zip(stats.by_state)
             .map(|(state, count)| (state.as_str().to_owned(), Value::from(count))),
     );
-    Ok(Json(json!({"memories": memories})))
+    let sizes = json!({"content_bytes": stats.content_bytes});
+    Ok(Json(json!({"memories": memories, "sizes": sizes})))
 }

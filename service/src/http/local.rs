@@ -4,6 +4,7 @@
 use axum::Router;
 use axum::body::Body;
 use axum::http::{Request, header};
+use futures_util::{Stream, StreamExt};
 use tower::ServiceExt;
 
 use super::router;
@@ -43,5 +44,25 @@ impl Local {
         let status = response.status().as_u16();
         let bytes = axum::body::to_bytes(response.into_body(), usize::MAX).await?;
         Ok((status, bytes.to_vec()))
+    }
+
+    /// Sends a GET request whose answer may be long; its status, and the body as it comes.
+    ///
+    /// # Errors
+    /// When the path is no path.
+    pub async fn stream(
+        &self,
+        path: &str,
+    ) -> Result<(u16, impl Stream<Item = Result<Vec<u8>, axum::Error>>), axum::Error> {
+        let request = Request::builder().uri(path).body(Body::empty());
+        let request = request.map_err(axum::Error::new)?;
+        let sent = self.0.clone().oneshot(request);
+        let response = sent.await.map_err(axum::Error::new)?;
+        let status = response.status().as_u16();
+        let chunks = response.into_body().into_data_stream();
+        Ok((
+            status,
+            chunks.map(|chunk| chunk.map(|bytes| bytes.to_vec())),
+        ))
     }
 }

@@ -1,25 +1,21 @@
-//! /v1/memories and /v1/memories/{id}.
+//! POST /v1/memories, and /v1/memories/{id}.
 
-use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
 use chrono::{DateTime, Utc};
-use data_encoding::BASE64URL_NOPAD;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::extract::{Body, NoFields, Params, Segment, present};
+use super::extract::{AnyScope, Body, NoFields, Params, Segment, present};
+use super::idempotency::OnceKey;
 use super::problem::Problem;
 use super::shapes::MemoryShape;
 use crate::app::App;
 use crate::error::Error;
-use crate::memory::{Details, Edit, MemoryId, Place, State as MemoryState};
-use crate::store::{Cursor, ListFilters};
-use crate::write::{self, Draft, Stored};
-
-const DEFAULT_PAGE: usize = 50;
-const MAX_PAGE: usize = 100;
+use crate::memory::{Details, Edit, Place, State as MemoryState};
+use crate::write::{self, Draft, Origin, Stored};
 
 /// A memory to store, as clients send it.
 #[derive(Debug, Deserialize)]
@@ -38,19 +34,28 @@ pub struct NewFields {
     invalid_at: Option<DateTime<Utc>>,
     pinned: Option<bool>,
     supersedes: Option<String>,
-    /// Who is behind the write. Checked; nothing depends on it so far.
-    #[serde(rename = "origin")]
-    _origin: Option<Origin>,
+    /// Who is behind the write.
+    origin: Option<OriginName>,
     metadata: Option<Map<String, Value>>,
     force: Option<bool>,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Origin {
+enum OriginName {
     Person,
     Model,
     Automatic,
+}
+
+impl From<OriginName> for Origin {
+    fn from(name: OriginName) -> Origin {
+        match name {
+            OriginName::Person => Origin::Person,
+            OriginName::Model => Origin::Model,
+            OriginName::Automatic => Origin::Automatic,
+        }
+    }
 }
 
 impl From<NewFields> for Draft {
@@ -75,6 +80,8 @@ impl From<NewFields> for Draft {
             created_at: fields.created_at,
             supersedes: fields.supersedes,
             force: fields.force.unwrap_or_default(),
+            origin: fields.origin.map(Origin::from).unwrap_or_default(),
+            once: None,
         }
     }
 }
@@ -86,6 +93,15 @@ struct StoredShape {
     memory: MemoryShape,
     reinforced: bool,
     revived: Option<&'static str>,
+    /// Kinds of secrets that were masked.
+    redacted: Vec<&'static str>,
+}
+
+/// Tells in a result of many what was masked, if something was.
+pub(super) fn redaction(result: &mut Value, kinds: &[&'static str]) {
+    if !kinds.is_empty() {
+        result["redacted"] = json!(kinds);
+    }
 }
 
 /// The status that tells a new memory from one that was there.
@@ -99,115 +115,22 @@ pub(super) fn status(stored: &Stored) -> StatusCode {
 
 pub(super) async fn add(
     State(app): State<App>,
+    once: Option<Extension<OnceKey>>,
     body: Body<NewFields>,
 ) -> Result<Response, Problem> {
     let now = app.clock.now();
-    let stored = write::add(&app, &body.scope, body.value.into(), now).await?;
+    let mut draft = Draft::from(body.value);
+    // The kept answer tells one body from another.
+    draft.once = once.map(|Extension(key)| key.item(0, draft.content.as_bytes()));
+    let stored = write::add(&app, &body.scope, draft, now).await?;
     let revived = stored.revived.map(MemoryState::as_str);
     let shape = StoredShape {
         memory: MemoryShape::new(&stored.memory, now),
         reinforced: stored.reinforced,
         revived,
+        redacted: stored.redacted.clone(),
     };
     Ok((status(&stored), Json(shape)).into_response())
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct ListParams {
-    limit: Option<usize>,
-    cursor: Option<String>,
-    tag: Option<String>,
-    category: Option<String>,
-    source: Option<String>,
-    #[serde(rename = "type")]
-    entry_type: Option<String>,
-    session: Option<String>,
-    document: Option<String>,
-    state: Option<String>,
-}
-
-#[derive(Debug, Serialize)]
-pub(super) struct Page {
-    items: Vec<MemoryShape>,
-    next_cursor: Option<String>,
-}
-
-pub(super) async fn list(
-    State(app): State<App>,
-    params: Params<ListParams>,
-) -> Result<Json<Page>, Problem> {
-    let now = app.clock.now();
-    let fields = params.value;
-    let limit = fields.limit.unwrap_or(DEFAULT_PAGE);
-    if !(1..=MAX_PAGE).contains(&limit) {
-        return Err(Problem::invalid_field(
-            "limit",
-            format!("is {limit}, must be 1 to {MAX_PAGE}"),
-        ));
-    }
-    let unknown_state = || {
-        Problem::invalid_field(
-            "state",
-            format!(
-                "must be one of {}",
-                MemoryState::ALL.map(MemoryState::as_str).join(", ")
-            ),
-        )
-    };
-    let state = fields
-        .state
-        .map(|name| MemoryState::parse(&name).ok_or_else(unknown_state))
-        .transpose()?;
-    let after = fields
-        .cursor
-        .map(|cursor| {
-            decode_cursor(&cursor)
-                .ok_or_else(|| Problem::invalid_field("cursor", "is not one that a list gave out"))
-        })
-        .transpose()?;
-    let filters = ListFilters {
-        tag: fields.tag,
-        category: fields.category,
-        source: fields.source,
-        entry_type: fields.entry_type,
-        session: fields.session,
-        document: fields.document,
-        state,
-    };
-    // One more than asked for tells whether there is a next page.
-    let mut memories = app
-        .store
-        .list(&params.scope, &filters, after.as_ref(), limit + 1, now)
-        .await?;
-    let more = memories.len() > limit;
-    memories.truncate(limit);
-    let last = memories.last().filter(|_| more).map(|memory| Cursor {
-        created_at: memory.created_at,
-        id: memory.id.clone(),
-    });
-    let items = memories
-        .iter()
-        .map(|memory| MemoryShape::new(memory, now))
-        .collect();
-    Ok(Json(Page {
-        items,
-        next_cursor: last.map(|cursor| encode_cursor(&cursor)),
-    }))
-}
-
-fn encode_cursor(cursor: &Cursor) -> String {
-    BASE64URL_NOPAD
-        .encode(format!("{} {}", cursor.created_at.timestamp_millis(), cursor.id).as_bytes())
-}
-
-fn decode_cursor(text: &str) -> Option<Cursor> {
-    let text = String::from_utf8(BASE64URL_NOPAD.decode(text.as_bytes()).ok()?).ok()?;
-    let (millis, id) = text.split_once(' ')?;
-    Some(Cursor {
-        created_at: DateTime::from_timestamp_millis(millis.parse().ok()?)?,
-        id: MemoryId::new(id),
-    })
 }
 
 pub(super) async fn get(
@@ -299,7 +222,7 @@ pub(super) async fn delete(
 pub(super) async fn restore(
     State(app): State<App>,
     Segment(id): Segment,
-    scope: super::extract::AnyScope,
+    scope: AnyScope,
 ) -> Result<Json<MemoryShape>, Problem> {
     let now = app.clock.now();
     let found = write::resolve(&app, &scope.0, &id).await?;

@@ -5,64 +5,128 @@
 
 mod batches;
 mod corrections;
+mod export;
 mod extract;
 mod feedback;
 mod health;
+mod idempotency;
+mod import;
 mod limits;
+mod lists;
+mod live;
 pub mod local;
 mod lock;
 mod memories;
 mod ndjson;
+mod operations;
 mod prefetch;
 mod problem;
 mod search;
+mod sessions;
 mod shapes;
 mod signals;
-mod transfer;
+mod synonyms;
 
 use std::future::Future;
 
 use axum::Router;
-use axum::routing::{delete, get, post};
+use axum::handler::Handler;
+use axum::http::Method;
+use axum::middleware;
+use axum::routing::{MethodFilter, on};
 use tokio::net::TcpListener;
 
 use crate::app::App;
+use idempotency::Idempotency;
 use problem::Problem;
 
-/// Every route of the service.
+/// Routes with a list of what they are, so that a table of them can be complete.
+#[derive(Default)]
+struct Routes {
+    router: Router<App>,
+    list: Vec<(&'static str, &'static str)>,
+}
+
+impl Routes {
+    fn on<H: Handler<T, App>, T: 'static>(
+        mut self,
+        method: Method,
+        path: &'static str,
+        handler: H,
+    ) -> Routes {
+        let (name, filter) = match method {
+            Method::GET => ("GET", MethodFilter::GET),
+            Method::PUT => ("PUT", MethodFilter::PUT),
+            Method::PATCH => ("PATCH", MethodFilter::PATCH),
+            Method::DELETE => ("DELETE", MethodFilter::DELETE),
+            _ => ("POST", MethodFilter::POST),
+        };
+        self.list.push((name, path));
+        self.router = self.router.route(path, on(filter, handler));
+        self
+    }
+}
+
+fn routes() -> Routes {
+    const GET: Method = Method::GET;
+    const POST: Method = Method::POST;
+    const PUT: Method = Method::PUT;
+    const PATCH: Method = Method::PATCH;
+    const DELETE: Method = Method::DELETE;
+    Routes::default()
+        .on(POST, "/v1/memories", memories::add)
+        .on(GET, "/v1/memories", lists::list)
+        .on(DELETE, "/v1/memories", lists::delete)
+        .on(POST, "/v1/memories/batch", batches::add)
+        .on(POST, "/v1/memories/operations", operations::operate)
+        .on(GET, "/v1/memories/{id}", memories::get)
+        .on(PATCH, "/v1/memories/{id}", memories::edit)
+        .on(DELETE, "/v1/memories/{id}", memories::delete)
+        .on(POST, "/v1/memories/{id}/restore", memories::restore)
+        .on(POST, "/v1/search", search::post)
+        .on(GET, "/v1/search", search::get)
+        .on(POST, "/v1/prefetch", prefetch::post)
+        .on(POST, "/v1/feedback", feedback::give)
+        .on(POST, "/v1/corrections", corrections::correct)
+        .on(DELETE, "/v1/corrections/{id}", corrections::undo)
+        .on(GET, "/v1/lock", lock::get)
+        .on(PUT, "/v1/lock", lock::set)
+        .on(DELETE, "/v1/lock", lock::clear)
+        .on(GET, "/v1/topics", signals::topics)
+        .on(GET, "/v1/attention", signals::attention)
+        .on(GET, "/v1/entities/{name}/timeline", signals::timeline)
+        .on(GET, "/v1/entities/{name}/related", signals::related)
+        .on(GET, "/v1/synonyms", synonyms::list)
+        .on(PUT, "/v1/synonyms/{term}", synonyms::set)
+        .on(DELETE, "/v1/synonyms/{term}", synonyms::remove)
+        .on(POST, "/v1/sessions", sessions::begin)
+        .on(GET, "/v1/stats", health::stats)
+        .on(GET, "/v1/export", export::export)
+        .on(POST, "/v1/import", import::import)
+        .on(GET, "/healthz", health::healthz)
+        .on(GET, "/readyz", health::readyz)
+        .on(GET, "/version", health::version)
+}
+
+/// Method and path of every route.
+pub fn route_list() -> Vec<(&'static str, &'static str)> {
+    routes().list
+}
+
+/// Every route of the service, over the settings that hold when a request comes.
 pub fn router(app: App) -> Router {
-    let routes = Router::new()
-        .route("/v1/memories", post(memories::add).get(memories::list))
-        .route("/v1/memories/batch", post(batches::add))
-        .route(
-            "/v1/memories/{id}",
-            get(memories::get)
-                .patch(memories::edit)
-                .delete(memories::delete),
-        )
-        .route("/v1/memories/{id}/restore", post(memories::restore))
-        .route("/v1/search", post(search::post).get(search::get))
-        .route("/v1/prefetch", post(prefetch::post))
-        .route("/v1/feedback", post(feedback::give))
-        .route("/v1/corrections", post(corrections::correct))
-        .route("/v1/corrections/{id}", delete(corrections::undo))
-        .route(
-            "/v1/lock",
-            get(lock::get).put(lock::set).delete(lock::clear),
-        )
-        .route("/v1/topics", get(signals::topics))
-        .route("/v1/attention", get(signals::attention))
-        .route("/v1/entities/{name}/timeline", get(signals::timeline))
-        .route("/v1/entities/{name}/related", get(signals::related))
-        .route("/v1/stats", get(health::stats))
-        .route("/v1/export", get(transfer::export))
-        .route("/v1/import", post(transfer::import))
-        .route("/healthz", get(health::healthz))
-        .route("/readyz", get(health::readyz))
-        .route("/version", get(health::version))
+    limits::wrap(Router::new().fallback_service(live::Live::new(app)))
+}
+
+/// Every route, over the settings of this app.
+fn over(app: App, idempotency: Idempotency) -> Router {
+    let once = middleware::from_fn_with_state(idempotency, idempotency::once);
+    routes()
+        .router
+        .layer(once)
         .fallback(|| async { Problem::no_route() })
-        .method_not_allowed_fallback(|| async { Problem::method_not_allowed() });
-    limits::wrap(routes).with_state(app)
+        .method_not_allowed_fallback(|| async { Problem::method_not_allowed() })
+        .with_state(app)
 }
 
 /// Serves until `shutdown` ends, then finishes what was accepted.

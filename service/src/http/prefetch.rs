@@ -7,7 +7,7 @@ use axum::extract::State;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use super::extract::Body;
+use super::extract::SessionBody;
 use super::problem::Problem;
 use super::shapes::{HitShape, TagList, TagMatch, Wanted};
 use crate::app::App;
@@ -45,14 +45,16 @@ pub(super) struct Found {
 
 pub(super) async fn post(
     State(app): State<App>,
-    body: Body<Fields>,
+    body: SessionBody<Fields>,
 ) -> Result<Json<Found>, Problem> {
     let (started, now) = (Instant::now(), app.clock.now());
     let fields = body.value;
     let wanted = Wanted {
         query: fields.query,
-        top_k: fields.top_k,
-        tag_filter: fields.tag_filter,
+        top_k: fields.top_k.or(body.session.top_k),
+        tag_filter: fields
+            .tag_filter
+            .or(body.session.tag_filter.map(TagList::Many)),
         tag_match: fields.tag_match.unwrap_or_default(),
         category: fields.category,
         source: fields.source,

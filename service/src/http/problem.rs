@@ -1,4 +1,5 @@
-//! Errors as clients see them: problem details (RFC 9457). The one place that gives statuses.
+//! Errors as clients see them: problem details (RFC 9457). The one place that gives statuses. What
+//! they quote is shown without secrets.
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -6,6 +7,7 @@ use serde::Serialize;
 
 use crate::error::{Error, FieldError};
 use crate::store::StoreError;
+use crate::write::secrets::without_secrets;
 
 /// What the type of a problem begins with; clients may match the whole.
 const TYPE_PREFIX: &str = "urn:keepsake:problem:";
@@ -21,6 +23,9 @@ pub(super) struct Problem {
     status: u16,
     detail: String,
     errors: Vec<FieldProblem>,
+    /// How many there really are, where a client had to say it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    count: Option<u64>,
     #[serde(skip)]
     retry_after: Option<u32>,
 }
@@ -43,8 +48,9 @@ impl Problem {
             kind,
             title,
             status: status.as_u16(),
-            detail: detail.into(),
+            detail: without_secrets(detail.into()),
             errors: Vec::new(),
+            count: None,
             retry_after: None,
         }
     }
@@ -69,8 +75,8 @@ impl Problem {
         let errors = errors
             .into_iter()
             .map(|error| FieldProblem {
-                field: error.field,
-                message: error.message,
+                field: without_secrets(error.field),
+                message: without_secrets(error.message),
             })
             .collect();
         Problem {
@@ -124,6 +130,60 @@ impl Problem {
             "The request is too large",
             detail,
         )
+    }
+
+    pub(super) fn body_too_large() -> Problem {
+        Problem::too_large("the body is larger than 16 MiB, or was cut off")
+    }
+
+    pub(super) fn no_synonyms() -> Problem {
+        Problem::new(
+            StatusCode::NOT_FOUND,
+            "not-found",
+            "Not found",
+            "the term has no synonyms",
+        )
+    }
+
+    /// A bulk deletion named another number than there is.
+    pub(super) fn wrong_count(expected: u64, count: u64) -> Problem {
+        let detail =
+            format!("the filters name {count} memories, not {expected}: nothing was deleted");
+        Problem {
+            count: Some(count),
+            ..Problem::new(
+                StatusCode::CONFLICT,
+                "wrong-count",
+                "The count is wrong",
+                detail,
+            )
+        }
+    }
+
+    /// A request with the same idempotency key is at work.
+    pub(super) fn at_work() -> Problem {
+        Problem {
+            retry_after: Some(RETRY_AFTER_SECONDS),
+            ..Problem::new(
+                StatusCode::CONFLICT,
+                "idempotency-key-at-work",
+                "The first request is at work",
+                "a request with this `Idempotency-Key` is still at work",
+            )
+        }
+    }
+
+    /// More requests are at work than the service takes.
+    pub(super) fn too_many() -> Problem {
+        Problem {
+            retry_after: Some(RETRY_AFTER_SECONDS),
+            ..Problem::new(
+                StatusCode::TOO_MANY_REQUESTS,
+                "too-many-requests",
+                "Too many requests",
+                "the service is busy with other requests",
+            )
+        }
     }
 
     pub(super) fn deadline() -> Problem {

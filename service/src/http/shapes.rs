@@ -235,7 +235,7 @@ pub(super) enum TagList {
 }
 
 impl TagList {
-    fn into_tags(self) -> Vec<String> {
+    pub(super) fn into_tags(self) -> Vec<String> {
         match self {
             TagList::Many(tags) => tags,
             TagList::Joined(tags) => tags

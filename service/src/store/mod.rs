@@ -7,10 +7,12 @@
 
 #[cfg(test)]
 pub mod conformance;
-mod counters;
+pub mod counter;
 pub mod embedded;
 pub mod error;
+mod gathered;
 mod lifecycle;
+pub mod operation;
 pub mod redis;
 
 use async_trait::async_trait;
@@ -20,7 +22,9 @@ use crate::memory::{Edit, Memory, MemoryId, NewMemory, State};
 use crate::query::{Plan, Retrieved};
 use crate::scope::Scope;
 use crate::signals::Topic;
+pub use counter::Counter;
 pub use error::StoreError;
+pub use operation::{Effect, KeptAnswer, Operated, Operation, Step, Target};
 
 /// What became of a memory that was to be added.
 #[derive(Debug, Clone, PartialEq)]
@@ -62,8 +66,17 @@ pub enum Resolved {
     Ambiguous(Vec<MemoryId>),
 }
 
+/// What became of everything that was to be deleted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Deleted {
+    /// All of them are gone.
+    Done,
+    /// The filters name so many; nothing was deleted.
+    Differs(u64),
+}
+
 /// Which memories a list holds.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ListFilters {
     pub tag: Option<String>,
     pub category: Option<String>,
@@ -108,8 +121,23 @@ pub trait MemoryStore: Send + Sync {
 
     /// Puts memories back as they were exported, in one transaction. An upsert by id; it never
     /// reinforces, and an older `updated_at` never overwrites a newer one. Each comes with the attention
-    /// that its keywords gain if it is new.
-    async fn import(&self, memories: Vec<(Memory, f64)>) -> Result<Vec<Imported>, StoreError>;
+    /// that its keywords gain if it is new; with `None` no counter changes, because they are restored
+    /// themselves.
+    async fn import(
+        &self,
+        memories: Vec<(Memory, Option<f64>)>,
+    ) -> Result<Vec<Imported>, StoreError>;
+
+    /// Does operations in order, in one transaction in which they are also remembered: one whose key
+    /// the scope's namespace and agent used in the last 24 hours (`operation::REMEMBERED`) is told and
+    /// not done again, within one call too. What found no match, or several, stays so; what was refused
+    /// is not remembered. No memory of another agent is touched, whatever the scope sees.
+    async fn operate(
+        &self,
+        scope: &Scope,
+        operations: Vec<Operation>,
+        now: DateTime<Utc>,
+    ) -> Result<Vec<Operated>, StoreError>;
 
     async fn get(&self, scope: &Scope, id: &MemoryId) -> Result<Option<Memory>, StoreError>;
 
@@ -142,6 +170,17 @@ pub trait MemoryStore: Send + Sync {
 
     /// Deletes a memory for good; whether there was one.
     async fn purge(&self, scope: &Scope, id: &MemoryId) -> Result<bool, StoreError>;
+
+    /// Deletes everything that a list with these filters holds, to the trash or (`purge`) for good, if
+    /// it is exactly `expected` many; else nothing.
+    async fn delete_all(
+        &self,
+        scope: &Scope,
+        filters: &ListFilters,
+        expected: u64,
+        purge: bool,
+        now: DateTime<Utc>,
+    ) -> Result<Deleted, StoreError>;
 
     /// Adds to the feedback of a memory; its new sum.
     async fn give_feedback(
@@ -249,6 +288,8 @@ pub trait SignalStore: Send + Sync {
 pub struct Stats {
     /// Visible memories by state, in the order of [`State::ALL`].
     pub by_state: [u64; 6],
+    /// Length of their contents in UTF-8, in bytes.
+    pub content_bytes: u64,
 }
 
 /// The store as a whole.
@@ -271,6 +312,18 @@ pub trait ControlStore: Send + Sync {
     }
 
     async fn stats(&self, scope: &Scope, now: DateTime<Utc>) -> Result<Stats, StoreError>;
+
+    /// The answer kept under a key, unless it is older than `operation::REMEMBERED`.
+    async fn answer(&self, key: &str, now: DateTime<Utc>)
+    -> Result<Option<KeptAnswer>, StoreError>;
+
+    /// Keeps an answer under a key, over one that is there.
+    async fn keep_answer(
+        &self,
+        key: &str,
+        answer: KeptAnswer,
+        now: DateTime<Utc>,
+    ) -> Result<(), StoreError>;
 }
 
 /// Going through everything.
@@ -279,6 +332,19 @@ pub trait ScanStore: Send + Sync {
     /// Every memory of every namespace and state, in the order of ids: at most `limit` behind `after`.
     async fn scan(&self, after: Option<&MemoryId>, limit: usize)
     -> Result<Vec<Memory>, StoreError>;
+
+    /// Every counter and synonym of every namespace, in an order of the store's own that stays the
+    /// same: at most `limit` behind `after`.
+    async fn scan_counters(
+        &self,
+        after: Option<&Counter>,
+        limit: usize,
+    ) -> Result<Vec<Counter>, StoreError>;
+
+    /// Puts counters back as they were scanned, in one transaction. One that is there keeps the larger
+    /// number, so that restoring twice changes nothing; synonyms are set (see
+    /// `SignalStore::set_synonyms`).
+    async fn restore_counters(&self, counters: Vec<Counter>) -> Result<(), StoreError>;
 }
 
 /// Everything that Keepsake asks of a store.

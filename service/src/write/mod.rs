@@ -1,6 +1,8 @@
 //! Writing: validate, analyse, store in one atomic step with the counters, answer.
 
 pub mod import;
+pub mod operations;
+pub mod secrets;
 pub mod validate;
 
 use chrono::{DateTime, SubsecRound, Utc};
@@ -8,15 +10,25 @@ use chrono::{DateTime, SubsecRound, Utc};
 use crate::analysis::emotion::Emotion;
 use crate::app::App;
 use crate::clock::new_id;
-use crate::config::Settings;
+use crate::config::{RedactSecrets, Settings};
 use crate::error::Error;
 use crate::memory::{Details, Edit, Memory, MemoryId, NewMemory, Place, State};
 use crate::scope::Scope;
-use crate::store::{Added, Edited, Resolved};
+use crate::store::{Added, Edited, Effect, Operated, Operation, Resolved, Step};
 
 /// "Useful" adds this to the feedback of a memory, "useless" takes the other.
 const USEFUL: f64 = 1.0;
 const USELESS: f64 = -2.0;
+
+/// Who is behind a write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Origin {
+    #[default]
+    Person,
+    Model,
+    /// A program, unasked.
+    Automatic,
+}
 
 /// A memory that someone wants stored, as asked for.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -30,6 +42,9 @@ pub struct Draft {
     pub supersedes: Option<String>,
     /// Store it even if the same content was corrected.
     pub force: bool,
+    pub origin: Origin,
+    /// A name for this write, under which it is done once in 24 hours, however often it is asked for.
+    pub once: Option<String>,
 }
 
 /// A stored memory.
@@ -40,6 +55,8 @@ pub struct Stored {
     pub reinforced: bool,
     /// What hid it before, if something did.
     pub revived: Option<State>,
+    /// Kinds of secrets that were masked.
+    pub redacted: Vec<&'static str>,
 }
 
 /// Stores one memory.
@@ -66,37 +83,100 @@ pub async fn add_all(
     drafts: Vec<Draft>,
     now: DateTime<Utc>,
 ) -> Result<Vec<Result<Stored, Error>>, Error> {
-    let mut results: Vec<Result<Option<Stored>, Error>> = Vec::with_capacity(drafts.len());
+    let once: Option<Vec<String>> = drafts.iter().map(|draft| draft.once.clone()).collect();
     let mut accepted = Vec::new();
-    for draft in drafts {
+    let mut keys = Vec::new();
+    let mut results: Vec<Result<Vec<&'static str>, Error>> = Vec::with_capacity(drafts.len());
+    for (index, draft) in drafts.into_iter().enumerate() {
         let prepared = prepare(app, scope, draft, now).await;
-        results.push(prepared.map(|memory| {
-            accepted.push(memory);
-            None
+        results.push(prepared.map(|prepared| {
+            accepted.push(prepared.memory);
+            keys.extend(once.as_ref().map(|once| once[index].clone()));
+            prepared.redacted
         }));
     }
-    let mut added = app.store.add(scope, accepted, now).await?.into_iter();
-    let answer = |result: Result<Option<Stored>, Error>| {
-        result.and_then(|_| stored(added.next().expect("the store answers for each memory")))
+    let outcomes = if keys.is_empty() {
+        let added = app.store.add(scope, accepted, now).await?;
+        added.into_iter().map(stored).collect()
+    } else {
+        add_once(app, scope, keys, accepted, now).await?
+    };
+    let mut outcomes = outcomes.into_iter();
+    let answer = |result: Result<Vec<&'static str>, Error>| {
+        let redacted = result?;
+        let stored = outcomes
+            .next()
+            .expect("the store answers for each memory")?;
+        Ok(Stored { redacted, ..stored })
     };
     Ok(results.into_iter().map(answer).collect())
 }
 
-/// Checks a draft and analyses its content.
+/// Adds memories, each unless it was added under its key before.
+async fn add_once(
+    app: &App,
+    scope: &Scope,
+    keys: Vec<String>,
+    memories: Vec<NewMemory>,
+    now: DateTime<Utc>,
+) -> Result<Vec<Result<Stored, Error>>, Error> {
+    let operation = |(key, memory)| Operation {
+        key,
+        step: Step::Add(memory),
+    };
+    let operations = keys.into_iter().zip(memories).map(operation).collect();
+    let mut results = Vec::new();
+    for operated in app.store.operate(scope, operations, now).await? {
+        results.push(match operated {
+            Operated::Added(added) => stored(added),
+            Operated::Repeated(effect) => again(app, scope, effect).await,
+            Operated::Removed(id) => Err(Error::NotFound(id.to_string())),
+            Operated::NoMatch | Operated::Ambiguous => Err(Error::invalid(
+                "Idempotency-Key",
+                "belongs to another write",
+            )),
+        });
+    }
+    Ok(results)
+}
+
+/// What a write that was done before came to, with the memory as it is now.
+async fn again(app: &App, scope: &Scope, effect: Effect) -> Result<Stored, Error> {
+    let memory = app.store.get(scope, &effect.id).await?;
+    let memory = memory.ok_or_else(|| Error::NotFound(effect.id.to_string()))?;
+    Ok(Stored {
+        memory,
+        reinforced: effect.reinforced,
+        revived: effect.revived,
+        redacted: Vec::new(),
+    })
+}
+
+/// A memory that can be stored.
+struct Prepared {
+    memory: NewMemory,
+    redacted: Vec<&'static str>,
+}
+
+/// Checks a draft, masks its secrets and analyses its content.
 async fn prepare(
     app: &App,
     scope: &Scope,
     draft: Draft,
     now: DateTime<Utc>,
-) -> Result<NewMemory, Error> {
-    let (content, details) =
+) -> Result<Prepared, Error> {
+    let (mut content, mut details) =
         validate::draft(draft.content, draft.details, &draft.place, &app.settings)?;
+    let mut redacted = Vec::new();
+    if redacts(&app.settings, draft.origin) {
+        redacted = secrets::mask_all(&mut content, &mut details.metadata);
+    }
     let analysis = app.analyser.content(&content);
     let supersedes = match draft.supersedes {
         Some(reference) => Some(resolve(app, scope, &reference).await?),
         None => None,
     };
-    Ok(NewMemory {
+    let memory = NewMemory {
         id: new_id()?,
         content,
         place: draft.place,
@@ -106,7 +186,17 @@ async fn prepare(
         analysis,
         supersedes,
         force: draft.force,
-    })
+    };
+    Ok(Prepared { memory, redacted })
+}
+
+/// Whether secrets are masked in a write of that origin.
+pub fn redacts(settings: &Settings, origin: Origin) -> bool {
+    match settings.redact_secrets {
+        RedactSecrets::Never => false,
+        RedactSecrets::Automatic => origin == Origin::Automatic,
+        RedactSecrets::Always => true,
+    }
 }
 
 fn stored(added: Added) -> Result<Stored, Error> {
@@ -115,11 +205,13 @@ fn stored(added: Added) -> Result<Stored, Error> {
             memory,
             reinforced: false,
             revived: None,
+            redacted: Vec::new(),
         }),
         Added::Reinforced { memory, revived } => Ok(Stored {
             memory,
             reinforced: true,
             revived,
+            redacted: Vec::new(),
         }),
         Added::Corrected(id) => Err(Error::Corrected(id)),
         Added::NothingToSupersede(id) => Err(Error::NotFound(id.to_string())),
@@ -163,9 +255,19 @@ pub async fn edit(
     mut edit: Edit,
     now: DateTime<Utc>,
 ) -> Result<Memory, Error> {
+    let masks = redacts(&app.settings, Origin::Person);
+    if let Some(metadata) = &mut edit.metadata {
+        validate::metadata(metadata).map_err(|error| Error::Invalid(vec![error]))?;
+        if masks {
+            secrets::mask_all(&mut String::new(), metadata);
+        }
+    }
     if let Some(content) = content {
-        let content = validate::content(content, &app.settings)
+        let mut content = validate::content(content, &app.settings)
             .map_err(|error| Error::Invalid(vec![error]))?;
+        if masks {
+            content = secrets::without_secrets(content);
+        }
         let analysis = app.analyser.content(&content);
         edit.content = Some((content, analysis));
     }

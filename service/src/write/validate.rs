@@ -1,6 +1,7 @@
 //! What a memory must be to be stored.
 
 use chrono::SubsecRound;
+use serde_json::{Map, Value};
 
 use crate::config::Settings;
 use crate::error::{Error, FieldError};
@@ -12,6 +13,8 @@ const SHARED_TAG: &str = "shared";
 const RESERVED_TAG_PREFIX: &str = "agent:";
 /// Longest tag and other short field, in characters.
 const MAX_NAME_CHARS: usize = 256;
+/// Longest metadata, in bytes of JSON.
+const MAX_METADATA_BYTES: usize = 65_536;
 /// Most tags of a memory.
 const MAX_TAGS: usize = 64;
 
@@ -47,6 +50,9 @@ pub fn draft(
             name(field, value).map_err(&mut keep).unwrap_or_default();
         }
     }
+    metadata(&details.metadata)
+        .map_err(&mut keep)
+        .unwrap_or_default();
     if place.turn.is_some() && place.session.is_none() {
         errors.push(FieldError::new(
             "turn",
@@ -81,6 +87,21 @@ pub fn content(content: String, settings: &Settings) -> Result<String, FieldErro
     }
 }
 
+/// Checks that metadata are not too long.
+///
+/// # Errors
+/// The wrong field.
+pub fn metadata(metadata: &Map<String, Value>) -> Result<(), FieldError> {
+    let length = serde_json::to_vec(metadata).map_or(0, |json| json.len());
+    if length > MAX_METADATA_BYTES {
+        return Err(FieldError::new(
+            "metadata",
+            format!("has {length} bytes, at most {MAX_METADATA_BYTES} are allowed"),
+        ));
+    }
+    Ok(())
+}
+
 /// Checks tags and drops repeated ones; also whether the tag `shared` is among them.
 ///
 /// # Errors
@@ -109,8 +130,23 @@ pub fn tags(tags: Vec<String>) -> Result<(Vec<String>, bool), FieldError> {
     Ok((unique, shared))
 }
 
+/// Checks tags to filter by; any text may be asked for, but not without end.
+///
+/// # Errors
+/// The wrong field.
+pub fn tag_filter(tags: &[String]) -> Result<(), FieldError> {
+    if tags.len() > MAX_TAGS {
+        let message = format!("has {} tags, at most {MAX_TAGS} are allowed", tags.len());
+        return Err(FieldError::new("tag_filter", message));
+    }
+    tags.iter().try_for_each(|tag| name("tag_filter", tag))
+}
+
 /// Checks a short text such as a tag or a session.
-fn name(field: &str, value: &str) -> Result<(), FieldError> {
+///
+/// # Errors
+/// The wrong field.
+pub fn name(field: &str, value: &str) -> Result<(), FieldError> {
     if value.trim().is_empty() {
         Err(FieldError::new(field, "must not be blank"))
     } else if value.chars().count() > MAX_NAME_CHARS {

@@ -163,7 +163,10 @@ pub(crate) async fn a_consumed_memory_can_be_restored(store: &dyn Store) {
     let owner = Scope::owner();
     let mut source = exported("source0000000000", "likes tea");
     source.fate.consumed_by = Some(id("merged0000000000"));
-    store.import(vec![(source.clone(), 1.0)]).await.unwrap();
+    store
+        .import(vec![(source.clone(), Some(1.0))])
+        .await
+        .unwrap();
     let restored = store.restore(&owner, &source.id, day(1)).await.unwrap();
     let restored = restored.unwrap();
     assert_eq!(restored.state(day(1)), State::Active);

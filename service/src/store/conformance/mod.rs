@@ -9,6 +9,8 @@ pub(crate) mod editing;
 pub(crate) mod filtering;
 pub(crate) mod importing;
 pub(crate) mod listing;
+pub(crate) mod operating;
+pub(crate) mod restoring;
 pub(crate) mod retrieving;
 mod samples;
 pub(crate) mod statistics;
@@ -136,9 +138,30 @@ macro_rules! conformance {
                 keywords_gain_attention_once_when_the_memory_is_new
                 an_imported_memory_is_known_by_its_content_and_entities
             }
+            operating {
+                operations_are_done_in_order
+                an_operation_asked_for_again_is_told_and_not_done_again
+                an_operation_is_remembered_for_a_day
+                what_found_no_match_stays_so_though_one_comes_later
+                what_was_refused_is_not_remembered
+                names_of_operations_belong_to_an_agent_of_a_namespace
+                no_operation_touches_the_memory_of_another_agent
+                old_text_is_compared_to_the_last_character
+                only_active_memories_of_the_source_are_looked_through
+                a_replacement_that_is_there_already_takes_the_place
+                an_answer_is_kept_for_a_day
+                everything_that_filters_name_is_deleted_if_it_is_so_many
+                an_agent_deletes_only_what_it_sees
+            }
+            restoring {
+                a_scan_of_counters_has_each_once
+                a_counter_that_is_there_keeps_the_larger_number
+                a_memory_whose_counters_are_restored_counts_nothing
+            }
         }
         $crate::store::conformance::conformance! { @two $fresh
             importing { an_export_imported_into_a_second_store_is_the_same }
+            restoring { counters_restored_into_a_second_store_are_the_same }
         }
     };
     (@one $fresh:ident $($group:ident { $($promise:ident)+ })+) => {

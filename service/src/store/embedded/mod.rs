@@ -19,13 +19,14 @@ use crate::memory::{Edit, Memory, MemoryId, NewMemory};
 use crate::query::{Plan, Retrieved};
 use crate::scope::Scope;
 use crate::signals::Topic;
-use crate::store::counters::Counters;
+use crate::store::gathered::Counters;
 use crate::store::{
-    Added, ControlStore, Cursor, Edited, Imported, ListFilters, MemoryStore, Resolved, Retriever,
-    ScanStore, SignalStore, Stats, StoreError, Synonyms, TimelineEntry,
+    Added, ControlStore, Counter, Cursor, Deleted, Edited, Imported, KeptAnswer, ListFilters,
+    MemoryStore, Operated, Operation, Resolved, Retriever, ScanStore, SignalStore, Stats,
+    StoreError, Synonyms, TimelineEntry,
 };
 use index::tail::Tail;
-use sqlite::{control, counters, from_sqlite, lists, memories, signals};
+use sqlite::{control, counters, from_sqlite, lists, memories, operations, signals, transfer};
 
 /// Name of the SQLite file in the store's folder.
 const FILE: &str = "keepsake.db";
@@ -142,7 +143,10 @@ impl MemoryStore for EmbeddedStore {
         .await
     }
 
-    async fn import(&self, imported: Vec<(Memory, f64)>) -> Result<Vec<Imported>, StoreError> {
+    async fn import(
+        &self,
+        imported: Vec<(Memory, Option<f64>)>,
+    ) -> Result<Vec<Imported>, StoreError> {
         self.write(move |transaction, counters| {
             imported
                 .iter()
@@ -150,6 +154,19 @@ impl MemoryStore for EmbeddedStore {
                     memories::import(transaction, counters, memory, *attention)
                 })
                 .collect()
+        })
+        .await
+    }
+
+    async fn operate(
+        &self,
+        scope: &Scope,
+        new: Vec<Operation>,
+        now: DateTime<Utc>,
+    ) -> Result<Vec<Operated>, StoreError> {
+        let scope = scope.clone();
+        self.write(move |transaction, counters| {
+            operations::operate(transaction, counters, &scope, new, now)
         })
         .await
     }
@@ -210,6 +227,29 @@ impl MemoryStore for EmbeddedStore {
         let (scope, id) = (scope.clone(), id.clone());
         self.write(move |transaction, counters| memories::purge(transaction, counters, &scope, &id))
             .await
+    }
+
+    async fn delete_all(
+        &self,
+        scope: &Scope,
+        filters: &ListFilters,
+        expected: u64,
+        purge: bool,
+        now: DateTime<Utc>,
+    ) -> Result<Deleted, StoreError> {
+        let (scope, filters) = (scope.clone(), filters.clone());
+        self.write(move |transaction, counters| {
+            operations::delete_all(
+                transaction,
+                counters,
+                &scope,
+                &filters,
+                expected,
+                purge,
+                now,
+            )
+        })
+        .await
     }
 
     async fn give_feedback(
@@ -372,9 +412,29 @@ impl ControlStore for EmbeddedStore {
 
     async fn stats(&self, scope: &Scope, now: DateTime<Utc>) -> Result<Stats, StoreError> {
         let scope = scope.clone();
-        self.read(move |connection, _| lists::by_state(connection, &scope, now))
+        self.read(move |connection, _| lists::stats(connection, &scope, now))
             .await
-            .map(|by_state| Stats { by_state })
+    }
+
+    async fn answer(
+        &self,
+        key: &str,
+        now: DateTime<Utc>,
+    ) -> Result<Option<KeptAnswer>, StoreError> {
+        let key = key.to_owned();
+        self.read(move |connection, _| operations::answer(connection, &key, now))
+            .await
+    }
+
+    async fn keep_answer(
+        &self,
+        key: &str,
+        answer: KeptAnswer,
+        now: DateTime<Utc>,
+    ) -> Result<(), StoreError> {
+        let key = key.to_owned();
+        self.write(move |transaction, _| operations::keep_answer(transaction, &key, &answer, now))
+            .await
     }
 }
 
@@ -387,6 +447,21 @@ impl ScanStore for EmbeddedStore {
     ) -> Result<Vec<Memory>, StoreError> {
         let after = after.cloned();
         self.read(move |connection, _| lists::scan(connection, after.as_ref(), limit))
+            .await
+    }
+
+    async fn scan_counters(
+        &self,
+        after: Option<&Counter>,
+        limit: usize,
+    ) -> Result<Vec<Counter>, StoreError> {
+        let after = after.cloned();
+        self.read(move |connection, _| transfer::scan(connection, after.as_ref(), limit))
+            .await
+    }
+
+    async fn restore_counters(&self, restored: Vec<Counter>) -> Result<(), StoreError> {
+        self.write(move |transaction, _| transfer::restore(transaction, &restored))
             .await
     }
 }

@@ -8,7 +8,6 @@
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, NaiveDateTime, Utc};
-use redis::Value;
 
 use super::RedisStore;
 use super::errors::from_redis;

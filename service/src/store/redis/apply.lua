@@ -2,11 +2,11 @@
 --
 -- ARGV: what the keys of memories, of memories in the trash and of states begin with; the key of the
 -- signals' version; the fields of a memory and of a state, each list after its length; the number of
--- guards and for each `id`, an id and its revision, or `content`, a key and the id that it holds
--- (nothing for what is not there); the number of commands and for each its words after their number.
+-- guards and for each `id`, an id and its revision, `content`, a key and the id that it holds, or `note`,
+-- a key and its value (nothing for what is not there); the number of commands and for each its words after their number.
 --
 -- Returns {1, version of the signals} when it has written, else {0, for each guard what is there now:
--- {id, fields of the memory, fields of the state} or nothing}.
+-- {id, fields of the memory, fields of the state}, {value}, or nothing}.
 
 local at = 0
 local function take()
@@ -52,9 +52,12 @@ for i = 1, tonumber(take()) do
       found = redis.call('HGET', states .. guard.name, 'rev') or '0'
     end
     holds = holds and found == guard.expected
-  else
+  elseif guard.kind == 'content' then
     guard.id = content_id(guard.name)
     holds = holds and (guard.id or '') == guard.expected
+  else
+    guard.value = redis.call('GET', guard.name)
+    holds = holds and (guard.value or '') == guard.expected
   end
 end
 
@@ -62,8 +65,8 @@ if not holds then
   local there = {}
   for i, guard in ipairs(guards) do
     local key = guard.id and hash_of(guard.id)
-    there[i] = key
-        and { guard.id, redis.call('HMGET', key, unpack(fields)), redis.call('HMGET', states .. guard.id, unpack(state_fields)) }
+    there[i] = guard.kind == 'note' and { guard.value or nil }
+      or key and { guard.id, redis.call('HMGET', key, unpack(fields)), redis.call('HMGET', states .. guard.id, unpack(state_fields)) }
       or {}
   end
   return { 0, there }
@@ -106,6 +109,14 @@ local own = {
   GAIN = function(key, field, change)
     if redis.call('EXISTS', key) == 1 then
       redis.call('HINCRBYFLOAT', key, field, change)
+    end
+  end,
+  -- key of a day, key of the sums, field, number: raises the day's to the number, the sum by as much.
+  RAISE = function(day, sums, field, number)
+    local gained = tonumber(number) - tonumber(redis.call('HGET', day, field) or 0)
+    if gained > 0 then
+      redis.call('HSET', day, field, number)
+      redis.call('HINCRBYFLOAT', sums, field, string.format('%.17g', gained))
     end
   end,
   -- Any command: what only other programs read must not spoil a write.

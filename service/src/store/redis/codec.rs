@@ -125,6 +125,7 @@ pub(super) fn fragment(memory: &Memory) -> Fields {
     );
     put("polarity", analysis.emotion.polarity.to_string());
     put("fingerprint", analysis.fingerprint.to_string());
+    put("bytes", memory.content.len().to_string());
     put("facets", facets(memory));
     put("krank", document_score(memory.created_at).to_string());
     let hidden = hidden(memory);

@@ -8,7 +8,8 @@ use super::keys::Keys;
 use super::transaction::digest;
 use crate::memory::Memory;
 use crate::scope::DEFAULT_NAMESPACE;
-use crate::store::counters::{Counters, entity_key};
+use crate::store::Counter;
+use crate::store::gathered::{Counters, entity_key};
 
 /// How long a memory in the trash can be restored.
 const TRASH_SECONDS: u32 = 30 * 24 * 3600;
@@ -261,6 +262,7 @@ fn topics(commands: &mut Commands, keys: &Keys, counters: &Counters) {
     );
     for (namespace, agent) in scopes {
         commands.push(["SADD", &keys.agents(namespace), agent]);
+        commands.push(["SADD", &keys.namespaces(), namespace]);
     }
 }
 
@@ -268,11 +270,57 @@ fn pairs(commands: &mut Commands, keys: &Keys, counters: &Counters) {
     for ((namespace, agent, entity, other), (name, memories)) in &counters.pairs {
         let key = keys.pairs(namespace, agent, entity);
         let memories = memories.to_string();
+        commands.add_member(keys.paired(namespace, agent), "0".to_owned(), entity);
         commands.push(["HINCRBY", &key, &format!("c:{other}"), &memories]);
         commands.push(["HSETNX", &key, &format!("n:{other}"), name]);
         if namespace == DEFAULT_NAMESPACE && entity < other {
             let pair = format!("{entity}||{other}");
             commands.push(["TRY", "ZINCRBY", &keys.python_pairs(), &memories, &pair]);
         }
+    }
+}
+
+/// Puts a counter back: what is there keeps the larger number.
+pub(super) fn restored(commands: &mut Commands, keys: &Keys, counter: &Counter) {
+    let agent = counter.agent().flatten().unwrap_or_default();
+    let namespace = counter.namespace();
+    match counter {
+        Counter::Topic {
+            day,
+            topic,
+            mentions,
+            attention,
+            ..
+        } => {
+            let day = (*day - chrono::NaiveDate::default()).num_days();
+            let (sums, of_day) = (
+                keys.topics(namespace, agent),
+                keys.topics_of_day(namespace, agent, day),
+            );
+            let day = day.to_string();
+            for (kind, number) in [("m", mentions), ("a", attention)] {
+                let field = format!("{kind}:{topic}");
+                commands.push(["RAISE", &of_day, &sums, &field, &number.to_string()]);
+            }
+            commands.push(["MAX", &sums, &format!("d:{topic}"), &day]);
+            commands.add_member(keys.topic_days(namespace, agent), day.clone(), &day);
+        }
+        Counter::Pair {
+            entity,
+            other,
+            name,
+            memories,
+            ..
+        } => {
+            let key = keys.pairs(namespace, agent, entity);
+            commands.push(["MAX", &key, &format!("c:{other}"), &memories.to_string()]);
+            commands.push(["HSETNX", &key, &format!("n:{other}"), name]);
+            commands.add_member(keys.paired(namespace, agent), "0".to_owned(), entity);
+        }
+        Counter::Synonyms { .. } => {}
+    }
+    commands.push(["SADD", &keys.namespaces(), namespace]);
+    if counter.agent().is_some() {
+        commands.push(["SADD", &keys.agents(namespace), agent]);
     }
 }

@@ -24,7 +24,7 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
 /// tokens of ours, separated by a space and compared to the letter.
 const SCHEMA: &str = "terms TEXT NOSTEM \
     facets TAG SEPARATOR _ CASESENSITIVE ktags TAG SEPARATOR _ CASESENSITIVE hidden TAG SEPARATOR _ CASESENSITIVE \
-    created_ts NUMERIC invalid_ts NUMERIC";
+    created_ts NUMERIC invalid_ts NUMERIC bytes NUMERIC SORTABLE";
 
 /// Tells an index of this schema from one of another version.
 static SCHEMA_NAME: LazyLock<String> =

@@ -21,6 +21,9 @@
 //! | `keepsake:topics:<ns>:<agent>:<day>` | hash | the same of one day, without `d:` |
 //! | `keepsake:topic_days:<ns>:<agent>` | sorted set | the days that have counters |
 //! | `keepsake:pairs:<ns>:<agent>:<entity>` | hash | `c:` + other entity: memories that name both; `n:` its spelling |
+//! | `keepsake:paired:<ns>:<agent>` | sorted set | the entities that have pairs, in alphabetical order |
+//! | `keepsake:namespaces` | set | namespaces that have counters or synonyms |
+//! | `keepsake:done:<sha256>` | string | what an operation did, or the answer that a request got; expires |
 //! | `keepsake:synonyms` P | hash | term → JSON list of synonyms, default namespace |
 //! | `keepsake:synonyms:<ns>` | hash | the same of another namespace |
 //! | `keepsake:synonyms_found:<ns>` | set | terms whose synonyms no person made |
@@ -36,6 +39,9 @@
 //! | `keepsake:lease:<job>` | string | who does a background job, with a TTL |
 
 use std::fmt::Write;
+
+use data_encoding::HEXLOWER;
+use sha2::{Digest, Sha256};
 
 use crate::memory::{KEY_PREFIX, MemoryId};
 use crate::scope::DEFAULT_NAMESPACE;
@@ -152,6 +158,21 @@ impl Keys {
             encoded(agent),
             encoded(entity)
         ))
+    }
+
+    pub(super) fn paired(&self, namespace: &str, agent: &str) -> String {
+        self.own(&format!("paired:{}:{}", encoded(namespace), encoded(agent)))
+    }
+
+    pub(super) fn namespaces(&self) -> String {
+        self.own("namespaces")
+    }
+
+    /// What was done, or answered, under a name that is unique within `whose`.
+    pub(super) fn done(&self, whose: &str, name: &str) -> String {
+        let both = serde_json::json!([whose, name]).to_string();
+        let digest = Sha256::digest(both.as_bytes());
+        self.own(&format!("done:{}", HEXLOWER.encode(&digest)))
     }
 
     pub(super) fn synonyms(&self, namespace: &str) -> String {

@@ -14,6 +14,7 @@ pub mod erase;
 mod errors;
 mod index;
 mod keys;
+mod operations;
 pub mod options;
 pub mod python_index;
 mod query;
@@ -24,6 +25,7 @@ mod signals;
 #[cfg(test)]
 mod test_server;
 mod transaction;
+mod transfer;
 mod upkeep;
 mod values;
 mod writing;
@@ -40,8 +42,9 @@ use crate::query::{Plan, Retrieved};
 use crate::scope::Scope;
 use crate::signals::Topic;
 use crate::store::{
-    Added, ControlStore, Cursor, Edited, Imported, ListFilters, MemoryStore, Resolved, Retriever,
-    ScanStore, SignalStore, Stats, StoreError, Synonyms, TimelineEntry,
+    Added, ControlStore, Counter, Cursor, Deleted, Edited, Imported, KeptAnswer, ListFilters,
+    MemoryStore, Operated, Operation, Resolved, Retriever, ScanStore, SignalStore, Stats,
+    StoreError, Synonyms, TimelineEntry,
 };
 use adoption::{Adoption, Pass};
 use connection::Connection;
@@ -142,7 +145,33 @@ impl MemoryStore for RedisStore {
         self.write(add).await
     }
 
-    async fn import(&self, imported: Vec<(Memory, f64)>) -> Result<Vec<Imported>, StoreError> {
+    async fn operate(
+        &self,
+        scope: &Scope,
+        new: Vec<Operation>,
+        now: DateTime<Utc>,
+    ) -> Result<Vec<Operated>, StoreError> {
+        let key_of = |whose: &str, key: &str| self.inner.keys.done(whose, key);
+        self.write(|draft| operations::operate(draft, key_of, scope, &new, now))
+            .await
+    }
+
+    async fn delete_all(
+        &self,
+        scope: &Scope,
+        filters: &ListFilters,
+        expected: u64,
+        purge: bool,
+        now: DateTime<Utc>,
+    ) -> Result<Deleted, StoreError> {
+        self.delete_listed(scope, filters, expected, purge, now)
+            .await
+    }
+
+    async fn import(
+        &self,
+        imported: Vec<(Memory, Option<f64>)>,
+    ) -> Result<Vec<Imported>, StoreError> {
         let import = |draft: &mut transaction::Draft<'_>| {
             let each = imported
                 .iter()
@@ -319,8 +348,24 @@ impl ControlStore for RedisStore {
     }
 
     async fn stats(&self, scope: &Scope, now: DateTime<Utc>) -> Result<Stats, StoreError> {
-        let by_state = self.by_state(scope, now).await?;
-        Ok(Stats { by_state })
+        self.numbers(scope, now).await
+    }
+
+    async fn answer(
+        &self,
+        key: &str,
+        now: DateTime<Utc>,
+    ) -> Result<Option<KeptAnswer>, StoreError> {
+        self.read_answer(key, now).await
+    }
+
+    async fn keep_answer(
+        &self,
+        key: &str,
+        answer: KeptAnswer,
+        now: DateTime<Utc>,
+    ) -> Result<(), StoreError> {
+        self.write_answer(key, &answer, now).await
     }
 }
 
@@ -332,6 +377,18 @@ impl ScanStore for RedisStore {
         limit: usize,
     ) -> Result<Vec<Memory>, StoreError> {
         self.scan_from(after, limit).await
+    }
+
+    async fn scan_counters(
+        &self,
+        after: Option<&Counter>,
+        limit: usize,
+    ) -> Result<Vec<Counter>, StoreError> {
+        self.counters_after(after, limit).await
+    }
+
+    async fn restore_counters(&self, counters: Vec<Counter>) -> Result<(), StoreError> {
+        self.put_back(&counters).await
     }
 }
 

@@ -7,10 +7,10 @@ use super::RedisStore;
 use super::codec::{self, FIELDS, STATE_FIELDS, Stored};
 use super::query;
 use super::transaction::unexpected;
-use super::values::{answers, list, number, texts};
+use super::values::{answers, list, text, texts};
 use crate::memory::{Memory, MemoryId, State};
 use crate::scope::Scope;
-use crate::store::{Cursor, ListFilters, Resolved, StoreError};
+use crate::store::{Cursor, ListFilters, Resolved, Stats, StoreError};
 
 /// Shortest beginning of an id that stands for the whole.
 const SHORTEST_PREFIX: usize = 6;
@@ -195,38 +195,52 @@ impl RedisStore {
         Ok(found)
     }
 
-    /// How many visible memories are in each state, in the order of `State::ALL`.
-    pub(super) async fn by_state(
+    /// Numbers of what a scope sees (see `ControlStore::stats`).
+    pub(super) async fn numbers(
         &self,
         scope: &Scope,
         now: DateTime<Utc>,
-    ) -> Result<[u64; 6], StoreError> {
+    ) -> Result<Stats, StoreError> {
         self.prepared().await?;
+        let alias = self.inner.keys.alias();
         let mut pipeline = Pipeline::new();
         for query in query::states(scope, now) {
-            let search = pipeline
-                .cmd("FT.SEARCH")
-                .arg(self.inner.keys.alias())
-                .arg(query);
-            search
-                .arg("NOCONTENT")
-                .arg("LIMIT")
+            let sum = pipeline.cmd("FT.AGGREGATE").arg(&alias).arg(query);
+            sum.arg("GROUPBY").arg(0);
+            sum.arg("REDUCE")
+                .arg("COUNT")
                 .arg(0)
-                .arg(0)
-                .arg("DIALECT")
-                .arg(2);
+                .arg("AS")
+                .arg("memories");
+            sum.arg("REDUCE")
+                .arg("SUM")
+                .arg(1)
+                .arg("@bytes")
+                .arg("AS")
+                .arg("bytes");
+            sum.arg("DIALECT").arg(2);
         }
         let answers = self.inner.connection.pipeline(&pipeline).await?;
-        let counts: Option<Vec<u64>> = answers.into_iter().map(total).collect();
-        let counts = counts.ok_or_else(unexpected)?;
+        let counts: Vec<(u64, u64)> = answers.into_iter().map(sums).collect();
         let [all, expired, consumed, superseded, corrected] = counts[..] else {
             return Err(unexpected());
         };
         let key = self.inner.keys.trash_list(&scope.namespace);
         let in_trash = |memory: &Memory| memory.state(now) == State::Trashed && sees(scope, memory);
-        let trashed = self.in_order(&key, None, usize::MAX, in_trash).await?.len() as u64;
-        let active = all.saturating_sub(expired + consumed + superseded + corrected);
-        Ok([active, expired, consumed, superseded, corrected, trashed])
+        let trashed = self.in_order(&key, None, usize::MAX, in_trash).await?;
+        let bytes = trashed.iter().map(|memory| memory.content.len() as u64);
+        let hidden = expired.0 + consumed.0 + superseded.0 + corrected.0;
+        Ok(Stats {
+            by_state: [
+                all.0.saturating_sub(hidden),
+                expired.0,
+                consumed.0,
+                superseded.0,
+                corrected.0,
+                trashed.len() as u64,
+            ],
+            content_bytes: all.1 + bytes.sum::<u64>(),
+        })
     }
 }
 
@@ -239,17 +253,28 @@ pub(super) fn sees(scope: &Scope, memory: &Memory) -> bool {
     )
 }
 
-/// The number of documents that a search found, in either protocol.
-fn total(answer: redis::Value) -> Option<u64> {
-    if let redis::Value::Map(pairs) = answer {
-        let named = pairs.into_iter().find(|(name, _)| {
-            matches!(name, redis::Value::BulkString(name) if name == b"total_results")
-                || matches!(name, redis::Value::SimpleString(name) if name == "total_results")
-        });
-        return number(named?.1).map(i64::unsigned_abs);
+/// The number of memories and their bytes that an aggregation found, in either protocol.
+fn sums(answer: redis::Value) -> (u64, u64) {
+    let mut found = (0, 0);
+    let mut fields = Vec::new();
+    flatten(answer, &mut fields);
+    for pair in fields.windows(2) {
+        let number = pair[1].parse::<f64>().unwrap_or(0.0) as u64;
+        match pair[0].as_str() {
+            "memories" => found.0 = number,
+            "bytes" => found.1 = number,
+            _ => {}
+        }
     }
-    let first = list(answer).ok()?.into_iter().next()?;
-    number(first).map(i64::unsigned_abs)
+    found
+}
+
+/// Every text and number in an answer, in order.
+fn flatten(answer: redis::Value, texts: &mut Vec<String>) {
+    match list(answer.clone()) {
+        Ok(items) => items.into_iter().for_each(|item| flatten(item, texts)),
+        Err(_) => texts.extend(text(answer)),
+    }
 }
 
 /// The beginning or the end of a range of names.

@@ -12,7 +12,7 @@ use super::values::{pairs, text, texts};
 use crate::memory::{Memory, State};
 use crate::scope::{DEFAULT_NAMESPACE, Scope};
 use crate::signals::Topic;
-use crate::store::counters::entity_key;
+use crate::store::gathered::entity_key;
 use crate::store::{StoreError, Synonyms, TimelineEntry};
 
 /// How long what was read of related entities may be used without asking whether it changed.
@@ -140,7 +140,10 @@ impl RedisStore {
     }
 
     /// Whole hashes, in one exchange.
-    async fn tables(&self, keys: Vec<String>) -> Result<Vec<Vec<(String, String)>>, StoreError> {
+    pub(super) async fn tables(
+        &self,
+        keys: Vec<String>,
+    ) -> Result<Vec<Vec<(String, String)>>, StoreError> {
         if keys.is_empty() {
             return Ok(Vec::new());
         }
@@ -283,6 +286,7 @@ impl RedisStore {
             let mark = if synonyms.manual { "SREM" } else { "SADD" };
             pipeline.cmd(mark).arg(&found).arg(&synonyms.term);
         }
+        pipeline.cmd("SADD").arg(keys.namespaces()).arg(namespace);
         pipeline.cmd("INCR").arg(keys.signals());
         self.inner.connection.pipeline(&pipeline).await.map(|_| ())
     }
@@ -314,12 +318,12 @@ fn count_topic(topics: &mut BTreeMap<String, Topic>, field: &str, value: &str, d
 }
 
 /// Days since 1970.
-fn day_number(day: NaiveDate) -> i64 {
+pub(super) fn day_number(day: NaiveDate) -> i64 {
     (day - NaiveDate::default()).num_days()
 }
 
 /// The day of that number; the earliest there is for one out of range.
-fn day_of(number: i64) -> NaiveDate {
+pub(super) fn day_of(number: i64) -> NaiveDate {
     TimeDelta::try_days(number)
         .and_then(|days| NaiveDate::default().checked_add_signed(days))
         .unwrap_or(NaiveDate::MIN)

@@ -22,14 +22,20 @@ use super::scripts::Name;
 use super::values::{list, text};
 use crate::clock::new_id;
 use crate::memory::{Memory, MemoryId, Place};
-use crate::store::StoreError;
-use crate::store::counters::Counters;
+use crate::store::gathered::Counters;
+use crate::store::operation::REMEMBERED;
+use crate::store::{StoreError, Target};
 
 /// How often a write is tried before it is given up: each time another one was faster.
 const MOST_TRIES: usize = 200;
 
-/// The work cannot go on before it knows what is stored under an id.
-pub(super) struct Unknown(MemoryId);
+/// What the work must know before it can go on.
+pub(super) enum Unknown {
+    /// What is stored under an id.
+    Id(MemoryId),
+    /// Which memories of a namespace a text is found in.
+    Target(String, Target),
+}
 
 /// What a write knows and has decided so far.
 pub(super) struct Draft<'a> {
@@ -42,6 +48,9 @@ pub(super) struct Draft<'a> {
     adopted: BTreeSet<MemoryId>,
     guarded_ids: BTreeSet<MemoryId>,
     guarded_contents: BTreeSet<String>,
+    guarded_notes: BTreeSet<String>,
+    /// Single values to be set, by key.
+    notes: BTreeMap<String, String>,
     pub(super) counters: Counters,
 }
 
@@ -50,6 +59,8 @@ pub(super) struct Draft<'a> {
 pub(super) struct Known {
     ids: HashMap<MemoryId, Stored>,
     contents: HashMap<String, Option<MemoryId>>,
+    notes: HashMap<String, Option<String>>,
+    targets: Vec<(String, Target, Vec<MemoryId>)>,
 }
 
 /// What an id stands for within a write.
@@ -69,6 +80,8 @@ impl<'a> Draft<'a> {
             adopted: BTreeSet::new(),
             guarded_ids: BTreeSet::new(),
             guarded_contents: BTreeSet::new(),
+            guarded_notes: BTreeSet::new(),
+            notes: BTreeMap::new(),
             counters: Counters::default(),
         }
     }
@@ -76,7 +89,7 @@ impl<'a> Draft<'a> {
     /// The memory of an id.
     pub(super) fn by_id(&mut self, id: &MemoryId) -> Result<Held, Unknown> {
         if !self.known.ids.contains_key(id) && !self.changed.contains_key(id) {
-            return Err(Unknown(id.clone()));
+            return Err(Unknown::Id(id.clone()));
         }
         Ok(self.held(id))
     }
@@ -116,6 +129,41 @@ impl<'a> Draft<'a> {
                 Held::Free | Held::Foreign => Ok(None),
             },
         }
+    }
+
+    /// The single value at a key; expected to be none.
+    pub(super) fn noted(&mut self, key: &str) -> Option<String> {
+        self.guarded_notes.insert(key.to_owned());
+        let known = || self.known.notes.get(key).cloned().flatten();
+        self.notes.get(key).cloned().or_else(known)
+    }
+
+    /// Keeps a single value for as long as operations are remembered.
+    pub(super) fn note(&mut self, key: &str, value: String) {
+        self.guarded_notes.insert(key.to_owned());
+        self.notes.insert(key.to_owned(), value);
+    }
+
+    /// The memories that may have a text in them: those that had it when they were read, and those
+    /// that this write changes.
+    pub(super) fn by_text(
+        &mut self,
+        namespace: &str,
+        target: &Target,
+    ) -> Result<Vec<Memory>, Unknown> {
+        let known = self.known.targets.iter();
+        let mut found = known.filter(|(of, asked, _)| of == namespace && asked == target);
+        let Some((_, _, ids)) = found.next() else {
+            return Err(Unknown::Target(namespace.to_owned(), target.clone()));
+        };
+        let ids: BTreeSet<MemoryId> = ids.iter().chain(self.changed.keys()).cloned().collect();
+        let mut memories = Vec::new();
+        for id in &ids {
+            if let Held::Memory(memory) = self.by_id(id)? {
+                memories.push(memory);
+            }
+        }
+        Ok(memories)
     }
 
     /// Stores a memory as it is to be.
@@ -180,13 +228,18 @@ impl RedisStore {
             let mut draft = Draft::new(&known);
             let result = match work(&mut draft) {
                 Ok(result) => result,
-                Err(Unknown(id)) => {
+                Err(Unknown::Id(id)) => {
                     let stored = self.load(std::slice::from_ref(&id)).await?.remove(0);
                     known.ids.insert(id, stored);
                     continue;
                 }
+                Err(Unknown::Target(namespace, target)) => {
+                    let ids = self.having(&namespace, &target).await?;
+                    known.targets.push((namespace, target, ids));
+                    continue;
+                }
             };
-            if draft.changed.is_empty() {
+            if draft.changed.is_empty() && draft.notes.is_empty() {
                 return Ok(result);
             }
             match self.apply(&draft).await? {
@@ -216,14 +269,10 @@ impl RedisStore {
     }
 
     /// Arguments that run commands in one step, whatever is there.
-    pub(super) fn unguarded(&self, commands: &[&[&str]]) -> Vec<Vec<u8>> {
+    pub(super) fn unguarded(&self, commands: Commands) -> Vec<Vec<u8>> {
         let mut arguments = self.head();
         arguments.push(b"0".to_vec());
-        let mut all = Commands::default();
-        commands
-            .iter()
-            .for_each(|command| all.push(command.iter().copied()));
-        all.append_to(&mut arguments);
+        commands.append_to(&mut arguments);
         arguments
     }
 
@@ -247,7 +296,8 @@ impl RedisStore {
             push(&fields.len().to_string());
             fields.iter().for_each(|field| push(field));
         }
-        let guards = draft.guarded_ids.len() + draft.guarded_contents.len();
+        let guards =
+            draft.guarded_ids.len() + draft.guarded_contents.len() + draft.guarded_notes.len();
         push(&guards.to_string());
         for id in &draft.guarded_ids {
             push("id");
@@ -260,11 +310,28 @@ impl RedisStore {
             let known = draft.known.contents.get(digest).cloned().flatten();
             push(known.as_ref().map_or("", MemoryId::as_str));
         }
+        for key in &draft.guarded_notes {
+            push("note");
+            push(key);
+            push(
+                draft
+                    .known
+                    .notes
+                    .get(key)
+                    .and_then(Option::as_deref)
+                    .unwrap_or_default(),
+            );
+        }
         let mut commands = Commands::default();
-        let changes = draft
-            .changed
-            .iter()
-            .map(|(id, after)| (draft.before(id), after.as_ref()));
+        for (key, value) in &draft.notes {
+            let seconds = REMEMBERED.num_seconds().to_string();
+            commands.push(["SET", key, value, "EX", &seconds]);
+        }
+        let changes = draft.changed.iter().map(|(id, after)| Change {
+            before: draft.before(id),
+            after: after.as_ref(),
+            adopts: draft.adopted.contains(id),
+        });
         let changes: Vec<_> = changes.collect();
         commands::memories(&mut commands, keys, &changes, &revision);
         commands::counters(&mut commands, keys, &draft.counters);
@@ -308,12 +375,19 @@ impl Known {
                 known.ids.insert(id, stored);
             }
         }
+        for key in &draft.guarded_notes {
+            let note = next()?.into_iter().next().and_then(text);
+            known.notes.insert(key.clone(), note);
+        }
         Ok(known)
     }
 
     fn learn(&mut self, newer: Known) {
         self.ids.extend(newer.ids);
         self.contents.extend(newer.contents);
+        self.notes.extend(newer.notes);
+        // What has a text may have changed, too.
+        self.targets.clear();
     }
 }
 

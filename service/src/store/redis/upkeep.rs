@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use redis::{Pipeline, Value};
 
 use super::adoption::Pass;
+use super::commands::Commands;
 use super::errors::from_redis;
 use super::scripts::Name;
 use super::values::{text, texts};
@@ -104,7 +105,9 @@ impl RedisStore {
     }
 
     async fn release(&self, token: &str) -> Result<(), StoreError> {
-        let arguments = self.unguarded(&[&["OWN", &self.inner.keys.lease(JOB), token, "DEL"]]);
+        let mut commands = Commands::default();
+        commands.push(["OWN", &self.inner.keys.lease(JOB), token, "DEL"]);
+        let arguments = self.unguarded(commands);
         let answer = self.inner.connection.script(Name::Apply, &arguments).await;
         answer.map(|_| ()).map_err(from_redis)
     }
@@ -145,11 +148,11 @@ impl RedisStore {
             (memory.feedback - told).to_string(),
             memory.feedback.to_string(),
         );
-        let arguments = self.unguarded(&[
-            &["GAIN", &fragment, "feedback_score", &gained],
-            &["HSET", &state, "mirrored", &sum],
-            &["SEEN", &fragment, &state, "feedback_score"],
-        ]);
+        let mut commands = Commands::default();
+        commands.push(["GAIN", &fragment, "feedback_score", &gained]);
+        commands.push(["HSET", &state, "mirrored", &sum]);
+        commands.push(["SEEN", &fragment, &state, "feedback_score"]);
+        let arguments = self.unguarded(commands);
         let answer = self.inner.connection.script(Name::Apply, &arguments).await;
         answer.map(|_| ()).map_err(from_redis)
     }

@@ -79,7 +79,7 @@ fn reinforce(
 pub(super) fn import(
     draft: &mut Draft<'_>,
     memory: &Memory,
-    attention: f64,
+    attention: Option<f64>,
 ) -> Result<Imported, Unknown> {
     let there = match draft.by_new_id(&memory.id) {
         Held::Memory(before) => Some(before),
@@ -113,7 +113,9 @@ pub(super) fn import(
             if lifecycle::is_counted(memory) {
                 draft.counters.count(memory, 1);
             }
-            draft.counters.mention(memory, memory.created_at, attention);
+            if let Some(attention) = attention {
+                draft.counters.mention(memory, memory.created_at, attention);
+            }
             Ok(Imported::Created)
         }
     }

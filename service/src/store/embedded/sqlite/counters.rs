@@ -5,7 +5,7 @@ use rusqlite::{Transaction, params};
 use super::codec::day_number;
 use super::from_sqlite;
 use crate::store::StoreError;
-use crate::store::counters::Counters;
+use crate::store::gathered::Counters;
 
 /// Adds what was gathered to the tables.
 pub(crate) fn apply(counters: &Counters, transaction: &Transaction<'_>) -> Result<(), StoreError> {

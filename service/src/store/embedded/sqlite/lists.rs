@@ -1,13 +1,14 @@
 //! Reading memories in order: pages, prefixes of ids, everything.
 
 use chrono::{DateTime, Utc};
+use rusqlite::types::Value;
 use rusqlite::{Connection, ToSql, named_params, params};
 
 use super::codec::{self, COLUMNS, millis};
 use super::from_sqlite;
 use crate::memory::{Memory, MemoryId, State};
 use crate::scope::Scope;
-use crate::store::{Cursor, ListFilters, Resolved, StoreError};
+use crate::store::{Cursor, ListFilters, Resolved, Stats, StoreError};
 
 /// Shortest beginning of an id that stands for the whole.
 const SHORTEST_PREFIX: usize = 6;
@@ -18,7 +19,7 @@ const MOST_LISTED: usize = 5;
 const VISIBLE: &str = "namespace = :namespace AND (:primary OR shared OR ifnull(agent, char(0)) = ifnull(:agent, char(0)))";
 
 /// The state of a memory at `:now`, in SQL; the same order as `Memory::state`.
-const STATE: &str = "CASE WHEN trashed_at IS NOT NULL THEN 'trashed' WHEN corrected_at IS NOT NULL THEN 'corrected' \
+pub(super) const STATE: &str = "CASE WHEN trashed_at IS NOT NULL THEN 'trashed' WHEN corrected_at IS NOT NULL THEN 'corrected' \
     WHEN consumed_by IS NOT NULL THEN 'consumed' WHEN superseded_by IS NOT NULL AND ifnull(invalid_at <= :now, 1) THEN 'superseded' \
     WHEN invalid_at <= :now THEN 'expired' ELSE 'active' END";
 
@@ -31,65 +32,111 @@ pub(crate) fn page(
     limit: usize,
     now: DateTime<Utc>,
 ) -> Result<Vec<Memory>, StoreError> {
-    let mut conditions = vec![VISIBLE.to_owned()];
-    let state = filters.state.map(State::as_str);
-    let (created_at, id) = (
-        after.map(|cursor| millis(cursor.created_at)),
-        after.map(|cursor| cursor.id.as_str().to_owned()),
-    );
-    let (now, limit) = (millis(now), i64::try_from(limit).unwrap_or(i64::MAX));
-    let mut values: Vec<(&str, &dyn ToSql)> = vec![
-        (":namespace", &scope.namespace),
-        (":primary", &scope.primary),
-        (":agent", &scope.agent),
-        (":limit", &limit),
-        (":now", &now),
-    ];
-    conditions.push(if state.is_some() {
-        format!("{STATE} = :state")
-    } else {
-        "trashed_at IS NULL AND :now IS NOT NULL".to_owned()
-    });
-    if state.is_some() {
-        values.push((":state", &state));
-    }
-    for (column, name, value) in [
-        ("category", ":category", &filters.category),
-        ("source", ":source", &filters.source),
-        ("entry_type", ":entry_type", &filters.entry_type),
-        ("session", ":session", &filters.session),
-        ("document", ":document", &filters.document),
-    ] {
-        if value.is_some() {
-            conditions.push(format!("{column} = {name}"));
-            values.push((name, value));
-        }
-    }
-    if filters.tag.is_some() {
-        conditions
-            .push("EXISTS (SELECT 1 FROM json_each(tags) WHERE json_each.value = :tag)".to_owned());
-        values.push((":tag", &filters.tag));
-    }
-    if after.is_some() {
-        conditions.push(
-            "(created_at < :created_at OR (created_at = :created_at AND memories.id > :id))"
-                .to_owned(),
+    let mut selection = Selection::new(scope, filters, now);
+    if let Some(cursor) = after {
+        selection.and(
+            "(created_at < :created_at OR (created_at = :created_at AND memories.id > :id))",
+            [
+                (":created_at", Value::from(millis(cursor.created_at))),
+                (":id", Value::from(cursor.id.as_str().to_owned())),
+            ],
         );
-        values.push((":created_at", &created_at));
-        values.push((":id", &id));
     }
+    let limit = Value::from(i64::try_from(limit).unwrap_or(i64::MAX));
+    selection.values.push((":limit", limit));
     let sql = format!(
         "SELECT {} FROM memories WHERE {} ORDER BY created_at DESC, memories.id LIMIT :limit",
         columns(),
-        conditions.join(" AND ")
+        selection.condition
     );
     let mut statement = connection.prepare_cached(&sql).map_err(from_sqlite)?;
     let rows = statement
-        .query_map(values.as_slice(), codec::memory)
+        .query_map(selection.values().as_slice(), codec::memory)
         .map_err(from_sqlite)?;
     rows.map(|row| row.map(|(_, _, memory)| memory))
         .collect::<Result<_, _>>()
         .map_err(from_sqlite)
+}
+
+/// How many memories a list holds.
+pub(crate) fn count(
+    connection: &Connection,
+    scope: &Scope,
+    filters: &ListFilters,
+    now: DateTime<Utc>,
+) -> Result<u64, StoreError> {
+    let selection = Selection::new(scope, filters, now);
+    let sql = format!(
+        "SELECT count(*) FROM memories WHERE {}",
+        selection.condition
+    );
+    let mut statement = connection.prepare_cached(&sql).map_err(from_sqlite)?;
+    statement
+        .query_row(selection.values().as_slice(), |row| row.get::<_, i64>(0))
+        .map(i64::unsigned_abs)
+        .map_err(from_sqlite)
+}
+
+/// A condition with the values that it names.
+struct Selection {
+    condition: String,
+    values: Vec<(&'static str, Value)>,
+}
+
+impl Selection {
+    /// What a list with these filters holds.
+    fn new(scope: &Scope, filters: &ListFilters, now: DateTime<Utc>) -> Selection {
+        let mut selection = Selection {
+            condition: VISIBLE.to_owned(),
+            values: vec![
+                (":namespace", Value::from(scope.namespace.clone())),
+                (":primary", Value::from(scope.primary)),
+                (":agent", Value::from(scope.agent.clone())),
+                (":now", Value::from(millis(now))),
+            ],
+        };
+        match filters.state {
+            Some(state) => {
+                let name = Value::from(state.as_str().to_owned());
+                selection.and(&format!("{STATE} = :state"), [(":state", name)]);
+            }
+            None => selection.and("trashed_at IS NULL AND :now IS NOT NULL", []),
+        }
+        for (condition, name, value) in [
+            ("category = :category", ":category", &filters.category),
+            ("source = :source", ":source", &filters.source),
+            (
+                "entry_type = :entry_type",
+                ":entry_type",
+                &filters.entry_type,
+            ),
+            ("session = :session", ":session", &filters.session),
+            ("document = :document", ":document", &filters.document),
+            (
+                "EXISTS (SELECT 1 FROM json_each(tags) WHERE json_each.value = :tag)",
+                ":tag",
+                &filters.tag,
+            ),
+        ] {
+            if let Some(value) = value {
+                selection.and(condition, [(name, Value::from(value.clone()))]);
+            }
+        }
+        selection
+    }
+
+    fn and<const N: usize>(&mut self, condition: &str, values: [(&'static str, Value); N]) {
+        self.condition.push_str(" AND ");
+        self.condition.push_str(condition);
+        self.values.extend(values);
+    }
+
+    fn values(&self) -> Vec<(&str, &dyn ToSql)> {
+        self.values
+            .iter()
+            .map(|(name, value)| (*name, value as &dyn ToSql))
+            .collect()
+    }
 }
 
 /// The columns with their table, for statements that name other tables with an `id`.
@@ -160,26 +207,33 @@ pub(crate) fn scan(
         .map_err(from_sqlite)
 }
 
-/// How many visible memories are in each state, in the order of `State::ALL`.
-pub(crate) fn by_state(
+/// Numbers of what the scope sees (see `ControlStore::stats`).
+pub(crate) fn stats(
     connection: &Connection,
     scope: &Scope,
     now: DateTime<Utc>,
-) -> Result<[u64; 6], StoreError> {
-    let sql = format!("SELECT {STATE}, count(*) FROM memories WHERE {VISIBLE} GROUP BY 1");
+) -> Result<Stats, StoreError> {
+    let sql = format!(
+        "SELECT {STATE}, count(*), sum(octet_length(content)) FROM memories WHERE {VISIBLE} GROUP BY 1"
+    );
     let mut statement = connection.prepare_cached(&sql).map_err(from_sqlite)?;
     let values = named_params! {":namespace": scope.namespace, ":primary": scope.primary, ":agent": scope.agent, ":now": millis(now)};
     let rows = statement
         .query_map(values, |row| {
-            Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?))
+            Ok((
+                row.get::<_, String>(0)?,
+                row.get::<_, i64>(1)?,
+                row.get::<_, i64>(2)?,
+            ))
         })
         .map_err(from_sqlite)?;
-    let mut counts = [0; 6];
+    let mut stats = Stats::default();
     for row in rows {
-        let (name, count) = row.map_err(from_sqlite)?;
+        let (name, count, bytes) = row.map_err(from_sqlite)?;
+        stats.content_bytes += bytes.unsigned_abs();
         if let Some(index) = State::ALL.iter().position(|state| state.as_str() == name) {
-            counts[index] = count.unsigned_abs();
+            stats.by_state[index] = count.unsigned_abs();
         }
     }
-    Ok(counts)
+    Ok(stats)
 }

@@ -9,7 +9,7 @@ use super::codec::{self, COLUMNS};
 use super::from_sqlite;
 use crate::memory::{Edit, Memory, MemoryId, NewMemory, Place, State};
 use crate::scope::Scope;
-use crate::store::counters::{Counters, entity_key};
+use crate::store::gathered::{Counters, entity_key};
 use crate::store::lifecycle::{self, content_hash, place_key};
 use crate::store::{Added, Edited, Imported, StoreError};
 
@@ -152,7 +152,7 @@ pub(crate) fn import(
     transaction: &Transaction<'_>,
     counters: &mut Counters,
     memory: &Memory,
-    attention: f64,
+    attention: Option<f64>,
 ) -> Result<Imported, StoreError> {
     let there = by_id(transaction, &memory.id)?;
     if let Some((_, before)) = &there {
@@ -188,7 +188,9 @@ pub(crate) fn import(
             if lifecycle::is_counted(memory) {
                 counters.count(memory, 1);
             }
-            counters.mention(memory, memory.created_at, attention);
+            if let Some(attention) = attention {
+                counters.mention(memory, memory.created_at, attention);
+            }
             Ok(Imported::Created)
         }
     }

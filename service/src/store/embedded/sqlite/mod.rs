@@ -9,7 +9,9 @@ pub(super) mod counters;
 pub(super) mod lists;
 pub(super) mod memories;
 mod migrations;
+pub(super) mod operations;
 pub(super) mod signals;
+pub(super) mod transfer;
 
 use std::path::Path;
 use std::time::Duration;

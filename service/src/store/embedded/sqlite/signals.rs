@@ -8,7 +8,7 @@ use super::from_sqlite;
 use crate::memory::State;
 use crate::scope::Scope;
 use crate::signals::Topic;
-use crate::store::counters::entity_key;
+use crate::store::gathered::entity_key;
 use crate::store::{StoreError, Synonyms, TimelineEntry};
 
 /// See `SignalStore::signals_version`.
@@ -165,13 +165,15 @@ pub(crate) fn set_synonyms(
             params![namespace, synonyms.term, json(&synonyms.terms), synonyms.manual],
         )
     };
-    changed
-        .and_then(|_| {
-            transaction.execute(
-                "UPDATE control SET value = value + 1 WHERE name = 'signals'",
-                [],
-            )
-        })
+    changed.map_err(from_sqlite)?;
+    touch(transaction)
+}
+
+/// Makes readers notice that topics, attention or synonyms changed.
+pub(crate) fn touch(transaction: &Transaction<'_>) -> Result<(), StoreError> {
+    let sql = "UPDATE control SET value = value + 1 WHERE name = 'signals'";
+    transaction
+        .execute(sql, [])
         .map(|_| ())
         .map_err(from_sqlite)
 }

@@ -1,0 +1,292 @@
+//! POST /v1/import: what was exported, put back.
+
+use axum::Json;
+use axum::extract::{Request, State};
+use chrono::{DateTime, SubsecRound, Utc};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::export::CounterLine;
+use super::extract::{ItemDefaults, content_type, read};
+use super::ndjson::{self, Line, Lines};
+use super::problem::Problem;
+use crate::app::App;
+use crate::memory::{Details, Fate, Memory, MemoryId, Place};
+use crate::scope::Scope;
+use crate::store::{Counter, Imported};
+use crate::write::import::Restored;
+use crate::write::{self, Origin};
+
+/// Longest id that is accepted, in characters.
+const MAX_ID_CHARS: usize = 128;
+/// Longest word of a counter, in characters.
+const MAX_WORD_CHARS: usize = 1_024;
+/// Most refused lines that are told one by one, so that a file full of them needs no memory.
+const MOST_TOLD: usize = 1_000;
+
+/// A line of an import: an exported memory, of which only the id and the content must be there. What
+/// the analysis finds again by itself is read over.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ImportLine {
+    id: String,
+    content: String,
+    tags: Option<Vec<String>>,
+    shared: Option<bool>,
+    category: Option<String>,
+    source: Option<String>,
+    entry_type: Option<String>,
+    session: Option<String>,
+    turn: Option<i64>,
+    document: Option<String>,
+    created_at: Option<DateTime<Utc>>,
+    updated_at: Option<DateTime<Utc>>,
+    reinforced_at: Option<DateTime<Utc>>,
+    invalid_at: Option<DateTime<Utc>>,
+    corrected_at: Option<DateTime<Utc>>,
+    trashed_at: Option<DateTime<Utc>>,
+    pinned: Option<bool>,
+    mentions: Option<u32>,
+    feedback: Option<f64>,
+    level: Option<u32>,
+    links: Option<Links>,
+    metadata: Option<Map<String, Value>>,
+    /// The counters of the export hold what this memory was told.
+    counted: Option<bool>,
+    #[serde(rename = "key")]
+    _key: Option<Value>,
+    #[serde(rename = "state")]
+    _state: Option<Value>,
+    #[serde(rename = "entities")]
+    _entities: Option<Value>,
+    #[serde(rename = "keywords")]
+    _keywords: Option<Value>,
+    #[serde(rename = "emotion")]
+    _emotion: Option<Value>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Links {
+    superseded_by: Option<String>,
+    consumed_by: Option<String>,
+    sources: Option<Vec<String>>,
+}
+
+/// What became of the lines.
+#[derive(Debug, Default)]
+struct Tally {
+    created: u64,
+    updated: u64,
+    unchanged: u64,
+    /// Counters and synonyms.
+    restored: u64,
+    refused: u64,
+    /// The first that were refused, with the reasons.
+    told: Vec<Value>,
+}
+
+impl Tally {
+    fn refuse(&mut self, line: usize, problem: &Problem) {
+        self.refused += 1;
+        if self.told.len() < MOST_TOLD {
+            self.told.push(json!({"line": line, "problem": problem}));
+        }
+    }
+}
+
+pub(super) async fn import(
+    State(app): State<App>,
+    request: Request,
+) -> Result<Json<Value>, Problem> {
+    if content_type(&request).as_deref() != Some(ndjson::CONTENT_TYPE) {
+        return Err(Problem::unsupported_media_type(ndjson::CONTENT_TYPE));
+    }
+    let defaults = ItemDefaults::from_query(request.uri().query().unwrap_or_default())?;
+    let mut lines = Lines::new(request.into_body());
+    let mut tally = Tally::default();
+    while let Some(read) = lines.next().await {
+        put(&app, &defaults, read, &mut tally).await?;
+    }
+    Ok(Json(json!({
+        "created": tally.created,
+        "updated": tally.updated,
+        "unchanged": tally.unchanged,
+        "restored": tally.restored,
+        "refused": tally.told,
+        "refused_total": tally.refused,
+    })))
+}
+
+/// Puts back what some lines hold.
+async fn put(
+    app: &App,
+    defaults: &ItemDefaults,
+    lines: Vec<Line>,
+    tally: &mut Tally,
+) -> Result<(), Problem> {
+    let mut numbers = Vec::with_capacity(lines.len());
+    let mut memories = Vec::with_capacity(lines.len());
+    let mut counters = Vec::new();
+    for line in lines {
+        let parsed = line.value.and_then(|value| {
+            if value.get("kind").is_some() {
+                counter(value).map(|counter| counters.push(counter))
+            } else {
+                memory(app, defaults, value).map(|memory| {
+                    numbers.push(line.number);
+                    memories.push(memory);
+                })
+            }
+        });
+        if let Err(problem) = parsed {
+            tally.refuse(line.number, &problem);
+        }
+    }
+    let outcomes = write::import::import(app, memories).await?;
+    for (number, outcome) in numbers.into_iter().zip(outcomes) {
+        match outcome {
+            Imported::Created => tally.created += 1,
+            Imported::Updated => tally.updated += 1,
+            Imported::Unchanged => tally.unchanged += 1,
+            Imported::Refused(reason) => {
+                tally.refuse(number, &Problem::invalid_field("id", reason));
+            }
+        }
+    }
+    if !counters.is_empty() {
+        tally.restored += counters.len() as u64;
+        app.store.restore_counters(counters).await?;
+    }
+    Ok(())
+}
+
+/// The counter that a line stands for.
+fn counter(value: Value) -> Result<Counter, Problem> {
+    let line: CounterLine = read(value)?;
+    let words: Vec<&str> = match &line {
+        CounterLine::Topic {
+            namespace, topic, ..
+        } => vec![namespace, topic],
+        CounterLine::EntityPair {
+            namespace,
+            entity,
+            other,
+            name,
+            ..
+        } => vec![namespace, entity, other, name],
+        CounterLine::Synonyms {
+            namespace,
+            term,
+            terms,
+            ..
+        } => [namespace, term]
+            .into_iter()
+            .chain(terms)
+            .map(String::as_str)
+            .collect(),
+    };
+    if words
+        .iter()
+        .any(|word| word.is_empty() || word.chars().count() > MAX_WORD_CHARS)
+    {
+        let message = format!("its words must have 1 to {MAX_WORD_CHARS} characters");
+        return Err(Problem::invalid_field("kind", message));
+    }
+    if let CounterLine::Topic {
+        mentions,
+        attention,
+        ..
+    } = &line
+        && [mentions, attention]
+            .iter()
+            .any(|number| !(number.is_finite() && **number >= 0.0))
+    {
+        return Err(Problem::invalid_field("mentions", "must not be negative"));
+    }
+    Ok(Counter::from(line))
+}
+
+/// The memory that a line stands for.
+fn memory(app: &App, defaults: &ItemDefaults, value: Value) -> Result<Restored, Problem> {
+    // An exported `null` says that the memory has no agent, whatever agent the service works for.
+    let nobody = value.get("agent_id").is_some_and(Value::is_null);
+    let (mut scope, line): (Scope, ImportLine) = defaults.read(value, &app.settings)?;
+    if nobody {
+        scope.agent = None;
+    }
+    let id = MemoryId::new(line.id);
+    if !(1..=MAX_ID_CHARS).contains(&id.as_str().chars().count())
+        || id
+            .as_str()
+            .chars()
+            .any(|c| c.is_control() || c.is_whitespace())
+    {
+        return Err(Problem::invalid_field(
+            "id",
+            format!("must be 1 to {MAX_ID_CHARS} characters without white space"),
+        ));
+    }
+    if line.feedback.is_some_and(|feedback| !feedback.is_finite()) {
+        return Err(Problem::invalid_field(
+            "feedback",
+            "must be a finite number",
+        ));
+    }
+    let place = Place {
+        session: line.session,
+        turn: line.turn,
+        document: line.document,
+    };
+    let details = Details {
+        tags: line.tags.unwrap_or_default(),
+        shared: line.shared.unwrap_or_default(),
+        category: line.category,
+        source: line.source,
+        entry_type: line.entry_type,
+        invalid_at: line.invalid_at,
+        pinned: line.pinned.unwrap_or_default(),
+        metadata: line.metadata.unwrap_or_default(),
+    };
+    let (mut content, mut details) =
+        write::validate::draft(line.content, details, &place, &app.settings)?;
+    // An import brings back what was stored on purpose, unless nothing may be stored in clear.
+    if write::redacts(&app.settings, Origin::Person) {
+        write::secrets::mask_all(&mut content, &mut details.metadata);
+    }
+    let links = line.links.unwrap_or_default();
+    let now = app.clock.now();
+    // Whole milliseconds are what stores keep and compare.
+    let whole = |time: DateTime<Utc>| time.trunc_subsecs(3);
+    let memory = Memory {
+        id,
+        analysis: app.analyser.content(&content),
+        content,
+        namespace: scope.namespace,
+        agent: scope.agent,
+        place,
+        details,
+        created_at: line.created_at.map_or(now, whole),
+        updated_at: line.updated_at.or(line.created_at).map_or(now, whole),
+        reinforced_at: line.reinforced_at.map(whole),
+        fate: Fate {
+            superseded_by: links.superseded_by.map(MemoryId::new),
+            consumed_by: links.consumed_by.map(MemoryId::new),
+            corrected_at: line.corrected_at.map(whole),
+            trashed_at: line.trashed_at.map(whole),
+        },
+        mentions: line.mentions.unwrap_or(1),
+        feedback: line.feedback.unwrap_or_default(),
+        level: line.level.unwrap_or_default(),
+        sources: links
+            .sources
+            .unwrap_or_default()
+            .into_iter()
+            .map(MemoryId::new)
+            .collect(),
+    };
+    Ok(Restored {
+        memory,
+        counted: line.counted.unwrap_or_default(),
+    })
+}
