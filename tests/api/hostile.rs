@@ -10,7 +10,7 @@ use crate::support::{TestServer, encode};
 use crate::unrelated::UNRELATED;
 
 /// Pieces that have broken search engines, databases and renderers.
-const PIECES: [&str; 40] = [
+pub(crate) const PIECES: [&str; 40] = [
     "'",
     "\"",
     "\\",

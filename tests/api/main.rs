@@ -12,6 +12,7 @@ mod visibility;
 mod agents;
 mod bulk_delete;
 mod chinese;
+mod cli;
 mod duplicates;
 mod emotion;
 mod entities;

@@ -116,6 +116,10 @@ impl TestServer {
         self.folder.as_ref().unwrap().path()
     }
 
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+
     /// Moves the service's clock.
     pub(crate) fn set_now(&self, rfc3339: &str) {
         *self.now.lock().unwrap() = rfc3339.parse().unwrap();
