@@ -161,22 +161,49 @@ impl State {
     }
 }
 
-impl Memory {
+/// All that decides the state of a memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Standing {
+    pub trashed: bool,
+    pub corrected: bool,
+    pub consumed: bool,
+    pub superseded: bool,
+    pub invalid_at: Option<DateTime<Utc>>,
+}
+
+impl Standing {
     /// The state at `now`; the strongest reason to hide a memory names it.
-    pub fn state(&self, now: DateTime<Utc>) -> State {
-        let (fate, end) = (&self.fate, self.details.invalid_at);
-        if fate.trashed_at.is_some() {
+    pub fn state(self, now: DateTime<Utc>) -> State {
+        let end = self.invalid_at;
+        if self.trashed {
             State::Trashed
-        } else if fate.corrected_at.is_some() {
+        } else if self.corrected {
             State::Corrected
-        } else if fate.consumed_by.is_some() {
+        } else if self.consumed {
             State::Consumed
-        } else if fate.superseded_by.is_some() && end.is_none_or(|end| end <= now) {
+        } else if self.superseded && end.is_none_or(|end| end <= now) {
             State::Superseded
         } else if end.is_some_and(|end| end <= now) {
             State::Expired
         } else {
             State::Active
+        }
+    }
+}
+
+impl Memory {
+    /// The state at `now` (see [`Standing::state`]).
+    pub fn state(&self, now: DateTime<Utc>) -> State {
+        self.standing().state(now)
+    }
+
+    pub fn standing(&self) -> Standing {
+        Standing {
+            trashed: self.fate.trashed_at.is_some(),
+            corrected: self.fate.corrected_at.is_some(),
+            consumed: self.fate.consumed_by.is_some(),
+            superseded: self.fate.superseded_by.is_some(),
+            invalid_at: self.details.invalid_at,
         }
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 
 use crate::analysis::terms::Term;
-use crate::memory::{Memory, State};
+use crate::memory::{Memory, Standing, State};
 use crate::scope::Scope;
 
 /// Limits on which memories a query may return.
@@ -27,6 +27,31 @@ pub struct Filters {
 }
 
 impl Filters {
+    /// The state that hides a memory of such a standing at `now`, if one does.
+    pub fn hides(&self, standing: Standing, now: DateTime<Utc>) -> Option<State> {
+        match standing.state(self.as_of.unwrap_or(now)) {
+            State::Active => None,
+            State::Expired | State::Superseded if self.include_expired => None,
+            hidden => Some(hidden),
+        }
+    }
+
+    /// The bound of the times that refuses what was created at that time, if one does.
+    pub fn out_of_time(&self, created_at: DateTime<Utc>) -> Option<&'static str> {
+        if self.created_after.is_some_and(|after| created_at < after) {
+            Some("filtered: created_after")
+        } else if self
+            .created_before
+            .is_some_and(|before| created_at >= before)
+        {
+            Some("filtered: created_before")
+        } else if self.as_of.is_some_and(|as_of| created_at > as_of) {
+            Some("filtered: as_of")
+        } else {
+            None
+        }
+    }
+
     /// Why a memory that the scope sees is left out at `now`, or `None` if it passes.
     pub fn refusal(&self, memory: &Memory, now: DateTime<Utc>) -> Option<&'static str> {
         let details = &memory.details;
@@ -39,10 +64,8 @@ impl Filters {
             } else {
                 self.tags.iter().any(has)
             };
-        match memory.state(self.as_of.unwrap_or(now)) {
-            State::Active => {}
-            State::Expired | State::Superseded if self.include_expired => {}
-            hidden => return Some(hidden.as_str()),
+        if let Some(hidden) = self.hides(memory.standing(), now) {
+            return Some(hidden.as_str());
         }
         if !tags_pass {
             Some("filtered: tag_filter")
@@ -52,20 +75,8 @@ impl Filters {
             Some("filtered: source")
         } else if differs(&self.session, &memory.place.session) {
             Some("filtered: session")
-        } else if self
-            .created_after
-            .is_some_and(|after| memory.created_at < after)
-        {
-            Some("filtered: created_after")
-        } else if self
-            .created_before
-            .is_some_and(|before| memory.created_at >= before)
-        {
-            Some("filtered: created_before")
-        } else if self.as_of.is_some_and(|as_of| memory.created_at > as_of) {
-            Some("filtered: as_of")
         } else {
-            None
+            self.out_of_time(memory.created_at)
         }
     }
 }
@@ -146,7 +157,8 @@ pub struct Retrieved {
     pub lock: Option<Option<DateTime<Utc>>>,
     pub statistics: Statistics,
     pub candidates: Vec<Candidate>,
-    /// Whether filters or state hid a memory that matches and that the scope may see.
+    /// Told when there is no candidate: whether filters or state hid a memory that matches and that
+    /// the scope may see.
     pub hidden: bool,
 }
 

@@ -48,8 +48,8 @@ impl Copy {
             anyhow::bail!("`--from` and `--to` are the same store");
         }
         let (from, to) = (
-            self.open(&self.from, global, environment)?,
-            self.open(&self.to, global, environment)?,
+            self.open(&self.from, global, environment).await?,
+            self.open(&self.to, global, environment).await?,
         );
         let progress = progress(None, "copied")?;
         let copied = copy(&*from, &*to, &progress).await?;
@@ -79,7 +79,7 @@ impl Copy {
         Ok(Outcome::Done)
     }
 
-    fn open(
+    async fn open(
         &self,
         place: &str,
         global: &Global,
@@ -102,11 +102,17 @@ impl Copy {
         let StoreChoice::Redis(options) = choice else {
             anyhow::bail!("`{place}` names no store");
         };
+        let settings = settings(&flags(global), environment)?;
         let adoption = Adoption {
-            analyser: Analyser::new("", Ingredients::default()),
-            attention: (0.0, 0.0),
+            analyser: Analyser::new(&settings.user_entities, Ingredients::default()),
+            attention: (
+                settings.attention_base_increment,
+                settings.attention_emotion_factor,
+            ),
         };
-        Ok(Arc::new(RedisStore::new(&options, adoption)?))
+        let store = RedisStore::new(&options, adoption)?;
+        store.adopt().await?;
+        Ok(Arc::new(store))
     }
 }
 

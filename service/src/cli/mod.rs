@@ -9,6 +9,7 @@ mod copy;
 mod eval;
 mod export;
 mod import;
+mod keeping;
 mod memories;
 mod printer;
 mod redis;
@@ -164,6 +165,12 @@ enum Verb {
     Copy(copy::Copy),
     /// What concerns Redis alone
     Redis(redis::Redis),
+    /// Copy the store into a new folder, while it is used
+    #[command(after_help = "Example:\n  keepsake backup /mnt/backups/2026-05-01")]
+    Backup(keeping::BackupTo),
+    /// Make the search index anew
+    #[command(after_help = "Example:\n  keepsake reindex")]
+    Reindex(keeping::Reindex),
     /// Count memories by state
     #[command(after_help = "Example:\n  keepsake stats")]
     Stats,
@@ -240,6 +247,8 @@ async fn dispatch(
     match arguments.verb {
         Verb::Serve(serve) => serve.run(global, environment, printer).await,
         Verb::Eval(eval) => eval.run(global, environment, printer).await,
+        Verb::Backup(backup) => backup.run(global, environment, printer).await,
+        Verb::Reindex(reindex) => reindex.run(global, environment, printer).await,
         Verb::Copy(copy) => copy.run(global, environment, printer).await,
         Verb::Redis(redis) => redis.run(global, environment, printer).await,
         Verb::Config(config) => config.run(&flags(global), environment, printer),

@@ -60,8 +60,9 @@ type Line = (
 );
 
 fn lines() -> Vec<Line> {
-    let line =
-        |key, default, names, value, wrong, outside| (key, default, names, value, wrong, outside);
+    let line = |key, default, names: &'static [&'static str], value, wrong, outside| -> Line {
+        (key, default, names, value, wrong, outside)
+    };
     let some = |value: Value| Some(value);
     vec![
         line(
@@ -853,7 +854,8 @@ fn secrets_are_in_no_message() {
         &Flags::new(),
         &file.environment(&[("KEEPSAKE_EMBEDDER_API_KEY", "hunter2")]),
     );
-    let everything = format!("{report:?} {}", ConfigError(report.faults));
+    let shown = format!("{report:?}");
+    let everything = format!("{shown} {}", ConfigError(report.faults));
     assert!(!everything.contains("hunter2"), "{everything}");
     assert!(everything.contains("`redis_password` is a list of something else, allowed is a text"));
 }

@@ -218,7 +218,6 @@ pub(crate) async fn hidden_tells_of_matches_that_filters_or_state_keep_back(stor
     };
     for (scope, plan, hidden) in [
         (owner.clone(), plan("port"), true),
-        (owner.clone(), plan("port plug"), true),
         (owner.clone(), plan("plug"), false),
         (owner.clone(), plan("absent"), false),
         (owner.clone(), filtered("plug", category.clone()), true),

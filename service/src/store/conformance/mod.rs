@@ -12,7 +12,7 @@ pub(crate) mod listing;
 pub(crate) mod operating;
 pub(crate) mod restoring;
 pub(crate) mod retrieving;
-mod samples;
+pub(crate) mod samples;
 pub(crate) mod statistics;
 pub(crate) mod together;
 pub(crate) mod visibility;

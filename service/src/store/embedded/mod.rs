@@ -1,19 +1,26 @@
 //! The embedded store: a folder with one SQLite file, the truth, and an index derived from it.
 //!
 //! `sqlite/` is the truth: rows, statistics and counters, each write one transaction. `index/` is
-//! derived and finds candidates. `retrieval` puts the two together in one read transaction. Blocking
-//! work runs on tokio's blocking threads, never on its workers.
+//! derived and finds candidates. `follower` holds the two to one change number, `retrieval` asks them
+//! in one read transaction. `writer` and `indexer` are threads of their own; reading runs on tokio's
+//! blocking threads, never on its workers.
 
+mod backup;
+#[cfg(test)]
+mod equivalence;
+mod follower;
 mod index;
+mod indexer;
 mod retrieval;
 mod sqlite;
+mod writer;
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use chrono::{DateTime, NaiveDate, Utc};
-use rusqlite::{Connection, Transaction, TransactionBehavior};
+use rusqlite::{Connection, Transaction};
 
 use crate::memory::{Edit, Memory, MemoryId, NewMemory};
 use crate::query::{Plan, Retrieved};
@@ -25,8 +32,12 @@ use crate::store::{
     MemoryStore, Operated, Operation, Resolved, Retriever, ScanStore, SignalStore, Stats,
     StoreError, Synonyms, TimelineEntry,
 };
-use index::tail::Tail;
-use sqlite::{control, counters, from_sqlite, lists, memories, operations, signals, transfer};
+pub use backup::Backup;
+use follower::Follower;
+use indexer::Indexer;
+use retrieval::{Failure, Source};
+use sqlite::{changes, control, from_sqlite, lists, memories, operations, signals, transfer};
+use writer::Writer;
 
 /// Name of the SQLite file in the store's folder.
 const FILE: &str = "keepsake.db";
@@ -37,10 +48,12 @@ pub struct EmbeddedStore(Arc<Inner>);
 
 struct Inner {
     file: PathBuf,
-    writer: Mutex<Connection>,
+    /// Closed before the indexer, which looks once more what was written.
+    writer: Writer,
+    indexer: Indexer,
     /// Idle connections for reading.
     readers: Mutex<Vec<Connection>>,
-    tail: RwLock<Tail>,
+    follower: Arc<Follower>,
 }
 
 impl EmbeddedStore {
@@ -55,12 +68,15 @@ impl EmbeddedStore {
             )
         })?;
         let file = folder.join(FILE);
-        let writer = sqlite::open_writer(&file)?;
+        let connection = sqlite::open_writer(&file)?;
+        let follower = Arc::new(Follower::new());
+        let indexer = Indexer::start(folder, &file, follower.clone());
         let inner = Inner {
+            writer: Writer::start(connection, indexer.on_commit())?,
+            indexer,
             file,
-            writer: Mutex::new(writer),
             readers: Mutex::default(),
-            tail: RwLock::default(),
+            follower,
         };
         Ok(EmbeddedStore(Arc::new(inner)))
     }
@@ -70,32 +86,20 @@ impl EmbeddedStore {
         &self,
         work: impl FnOnce(&Transaction<'_>, &mut Counters) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
-        let inner = self.0.clone();
-        blocking(move || {
-            let mut writer = unpoisoned(&inner.writer);
-            let transaction = writer
-                .transaction_with_behavior(TransactionBehavior::Immediate)
-                .map_err(from_sqlite)?;
-            let mut gathered = Counters::default();
-            let result = work(&transaction, &mut gathered)?;
-            counters::apply(&gathered, &transaction)?;
-            transaction.commit().map_err(from_sqlite)?;
-            Ok(result)
-        })
-        .await
+        self.0.writer.write(work).await
     }
 
     /// Runs one transaction that reads one state of the store.
     async fn read<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Connection, &RwLock<Tail>) -> Result<T, StoreError> + Send + 'static,
+        work: impl FnOnce(&Connection, &Follower) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let inner = self.0.clone();
         blocking(move || {
             let idle = unpoisoned(&inner.readers).pop();
             let mut connection = idle.map_or_else(|| sqlite::open_reader(&inner.file), Ok)?;
             let transaction = connection.transaction().map_err(from_sqlite)?;
-            let result = work(&transaction, &inner.tail);
+            let result = work(&transaction, &inner.follower);
             drop(transaction);
             unpoisoned(&inner.readers).push(connection);
             result
@@ -318,16 +322,92 @@ impl Retriever for EmbeddedStore {
         plan: &Plan,
         now: DateTime<Utc>,
     ) -> Result<Retrieved, StoreError> {
-        let (scope, plan) = (scope.clone(), plan.clone());
-        self.read(move |connection, tail| {
-            let tail = retrieval::same_moment(connection, tail)?;
+        let asked = Arc::new((scope.clone(), plan.clone()));
+        match self.try_retrieve(asked.clone(), now).await? {
+            Ok(retrieved) => Ok(retrieved),
+            Err(reason) => {
+                tracing::error!(reason, "the index cannot be read: searching without it");
+                self.0.follower.forget_index();
+                self.0.indexer.damaged();
+                let again = self.try_retrieve(asked, now).await?;
+                again.map_err(|reason| StoreError::Unavailable(reason.into()))
+            }
+        }
+    }
+}
+
+/// How the index stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct IndexState {
+    /// Number of the last change that the index covers; 0 while it is to be made anew.
+    pub covered: i64,
+    /// Number of the last change of the store.
+    pub last: i64,
+}
+
+impl IndexState {
+    /// Whether the index covers everything.
+    pub fn is_current(self) -> bool {
+        self.covered == self.last
+    }
+}
+
+impl EmbeddedStore {
+    /// How far the index has followed.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn index_state(&self) -> Result<IndexState, StoreError> {
+        self.read(|connection, follower| {
+            let position = changes::position(connection)?;
+            let covers = follower.current().view.covers;
+            let is_of_it = covers.is_of(position.database, position.epoch);
+            Ok(IndexState {
+                covered: if is_of_it { covers.seq } else { 0 },
+                last: position.seq,
+            })
+        })
+        .await
+    }
+
+    /// Asks for everything to be indexed soon; see [`EmbeddedStore::index_state`].
+    pub fn want_index(&self) {
+        self.0.indexer.want();
+    }
+
+    /// Asks for an index made anew, from whichever process keeps it.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub async fn reindex(&self) -> Result<(), StoreError> {
+        self.write(|transaction, _| changes::ask_for_reindex(transaction))
+            .await
+    }
+
+    /// Retrieves, or tells why the index cannot be read.
+    async fn try_retrieve(
+        &self,
+        asked: Arc<(Scope, Plan)>,
+        now: DateTime<Utc>,
+    ) -> Result<Result<Retrieved, String>, StoreError> {
+        self.read(move |connection, follower| {
+            let moment = follower.same_moment(connection)?;
             if let Some(lock) = control::lock(connection, now)? {
-                return Ok(Retrieved {
+                return Ok(Ok(Retrieved {
                     lock: Some(lock),
                     ..Retrieved::default()
-                });
+                }));
             }
-            retrieval::retrieve(connection, &tail, &scope, &plan, now)
+            let source = Source {
+                connection,
+                follower,
+                moment: &moment,
+            };
+            match retrieval::retrieve(&source, &asked.0, &asked.1, now) {
+                Ok(retrieved) => Ok(Ok(retrieved)),
+                Err(Failure::Index(reason)) => Ok(Err(reason)),
+                Err(Failure::Store(error)) => Err(error),
+            }
         })
         .await
     }

@@ -59,12 +59,18 @@ pub(super) struct Pass {
 type Raw = BTreeMap<&'static str, String>;
 
 impl RedisStore {
-    /// Looks through all memories once and takes over what others wrote. `go_on` is asked between
-    /// steps.
-    pub(super) async fn adopt_all(
-        &self,
-        go_on: impl AsyncFn(&Pass) -> bool,
-    ) -> Result<Pass, StoreError> {
+    /// Takes over now what others wrote, so that a copy misses nothing.
+    ///
+    /// # Errors
+    /// When Redis fails.
+    pub async fn adopt(&self) -> Result<(), StoreError> {
+        self.prepared().await?;
+        self.adopt_all(None).await.map(|_| ())
+    }
+
+    /// Looks through all memories once and takes over what others wrote, as long as the lease is
+    /// held, if there is one.
+    pub(super) async fn adopt_all(&self, lease: Option<&str>) -> Result<Pass, StoreError> {
         let mut pass = Pass::default();
         let mut cursor = "0".to_owned();
         loop {
@@ -83,7 +89,12 @@ impl RedisStore {
                     Taken::Gone => {}
                 }
             }
-            if cursor == "0" || !go_on(&pass).await {
+            self.inner.tell_progress(pass);
+            let goes_on = match lease {
+                Some(token) => self.lease(token).await?,
+                None => true,
+            };
+            if cursor == "0" || !goes_on {
                 return Ok(pass);
             }
         }

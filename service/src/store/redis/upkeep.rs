@@ -65,12 +65,7 @@ impl RedisStore {
             return Ok(None);
         }
         self.renew_index().await?;
-        let pass = self
-            .adopt_all(async |pass| {
-                self.inner.tell_progress(*pass);
-                self.lease(token).await.unwrap_or(false)
-            })
-            .await;
+        let pass = self.adopt_all(Some(token)).await;
         self.inner.tell_progress(Pass::default());
         let pass = pass?;
         self.mirror_feedback().await?;
@@ -78,7 +73,7 @@ impl RedisStore {
     }
 
     /// Takes or renews the lease; whether it is ours.
-    async fn lease(&self, token: &str) -> Result<bool, StoreError> {
+    pub(super) async fn lease(&self, token: &str) -> Result<bool, StoreError> {
         let key = self.inner.keys.lease(JOB);
         let millis = LEASE.as_millis() as u64;
         let mut take = redis::cmd("SET");

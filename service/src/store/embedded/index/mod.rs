@@ -1,3 +1,11 @@
-//! What is derived from the truth to find memories fast; it can be thrown away at any time.
+//! The search index: derived from the truth, and thrown away when in doubt.
+//!
+//! `schema` says what it holds, `files` opens, checks and writes it, `view` and `segment` search one
+//! commit of it, `tail` holds what changed since, `best` keeps the best of both.
 
+pub(super) mod best;
+pub(super) mod files;
+pub(super) mod schema;
+mod segment;
 pub(super) mod tail;
+pub(super) mod view;

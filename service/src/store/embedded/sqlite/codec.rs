@@ -163,16 +163,19 @@ static WRITE: LazyLock<String> = LazyLock::new(|| {
         .map(|name| format!("{name} = excluded.{name}"))
         .join(", ");
     format!(
-        "INSERT INTO memories ({}) VALUES ({names}) ON CONFLICT (number) DO UPDATE SET {updates} RETURNING number",
+        "INSERT INTO memories ({}, indexed_seq) VALUES ({names}, :seq) ON CONFLICT (number) DO UPDATE SET {updates}, \
+         indexed_seq = iif(:indexed, excluded.seq, indexed_seq) RETURNING number",
         WRITTEN.join(", ")
     )
 });
 
 /// Writes a memory under its id as a new row, or over the row of that number; the row's number.
+/// `indexed`: whether the change is one of what an index holds.
 pub(crate) fn write(
     transaction: &Transaction<'_>,
     number: Option<i64>,
     seq: i64,
+    indexed: bool,
     memory: &Memory,
 ) -> Result<i64, StoreError> {
     let (details, fate, analysis) = (&memory.details, &memory.fate, &memory.analysis);
@@ -184,6 +187,7 @@ pub(crate) fn write(
                 ":number": number,
                 ":id": memory.id.as_str(),
                 ":seq": seq,
+                ":indexed": indexed,
                 ":namespace": memory.namespace,
                 ":agent": memory.agent,
                 ":place": place_key(&memory.place),

@@ -9,6 +9,7 @@ use super::codec::{self, COLUMNS};
 use super::from_sqlite;
 use crate::memory::{Edit, Memory, MemoryId, NewMemory, Place, State};
 use crate::scope::Scope;
+use crate::store::embedded::index::schema::differ;
 use crate::store::gathered::{Counters, entity_key};
 use crate::store::lifecycle::{self, content_hash, place_key};
 use crate::store::{Added, Edited, Imported, StoreError};
@@ -98,12 +99,13 @@ pub(crate) fn add(
         None => Added::Created(create(transaction, counters, scope, new, now)?),
     };
     if let (
-        Some((number, mut older)),
+        Some((number, before)),
         Added::Created(newer) | Added::Reinforced { memory: newer, .. },
     ) = (superseded, &added)
     {
+        let mut older = before.clone();
         lifecycle::supersede(&mut older, &newer.id, now);
-        save(transaction, Some(number), &older)?;
+        save(transaction, Some((number, &before)), &older)?;
     }
     Ok(added)
 }
@@ -134,15 +136,16 @@ fn reinforce(
     now: DateTime<Utc>,
 ) -> Result<Added, StoreError> {
     let (memory, revived) = lifecycle::reinforced(&before, new, now);
-    save(transaction, Some(number), &memory)?;
+    save(transaction, Some((number, &before)), &memory)?;
     counters.recount(&before, &memory);
     counters.mention(&memory, new.created_at, new.attention);
     if let Some(consolidated) = &memory.fate.consumed_by
-        && let Some((number, mut consolidated)) = by_id(transaction, consolidated)?
+        && let Some((number, before)) = by_id(transaction, consolidated)?
     {
         // A statement that went into a consolidated memory strengthens that one, too.
+        let mut consolidated = before.clone();
         lifecycle::tell_again(&mut consolidated, new.created_at, now);
-        save(transaction, Some(number), &consolidated)?;
+        save(transaction, Some((number, &before)), &consolidated)?;
     }
     Ok(Added::Reinforced { memory, revived })
 }
@@ -175,7 +178,7 @@ pub(crate) fn import(
     }
     let number = save(
         transaction,
-        there.as_ref().map(|(number, _)| *number),
+        there.as_ref().map(|(number, before)| (*number, before)),
         memory,
     )?;
     link_entities(transaction, number, memory)?;
@@ -221,7 +224,7 @@ pub(crate) fn edit(
         }
     }
     let memory = lifecycle::edited(&before, edit, now);
-    save(transaction, Some(number), &memory)?;
+    save(transaction, Some((number, &before)), &memory)?;
     link_entities(transaction, number, &memory)?;
     counters.recount(&before, &memory);
     Ok(Edited::Done(memory))
@@ -243,7 +246,7 @@ pub(crate) fn change(
     change(&mut memory);
     if memory != before {
         memory.updated_at = now;
-        save(transaction, Some(number), &memory)?;
+        save(transaction, Some((number, &before)), &memory)?;
         counters.recount(&before, &memory);
     }
     Ok(Some(memory))
@@ -279,13 +282,17 @@ pub(crate) fn purge(
     Ok(true)
 }
 
+/// Writes a new row, or over the row that held `before`; the row's number. An index has to take in
+/// only what differs for it.
 fn save(
     transaction: &Transaction<'_>,
-    number: Option<i64>,
+    before: Option<(i64, &Memory)>,
     memory: &Memory,
 ) -> Result<i64, StoreError> {
     let seq = next_seq(transaction)?;
-    codec::write(transaction, number, seq, memory)
+    let indexed = before.is_none_or(|(_, before)| differ(before, memory));
+    let number = before.map(|(number, _)| number);
+    codec::write(transaction, number, seq, indexed, memory)
 }
 
 fn next_seq(transaction: &Transaction<'_>) -> Result<i64, StoreError> {

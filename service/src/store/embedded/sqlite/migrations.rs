@@ -11,16 +11,17 @@ use crate::store::StoreError;
 const APPLICATION_ID: i64 = 0x6b65_6570;
 
 /// Steps from each version to the next, the first from an empty file.
-const STEPS: [&str; 1] = [include_str!("schema.sql")];
+const STEPS: [&str; 2] = [include_str!("schema.sql"), include_str!("step_2.sql")];
 
-/// Brings the schema up to date. Refuses a file that something else made, and one that a newer
-/// version made; neither is touched.
-pub(super) fn run(connection: &mut Connection, file: &Path) -> Result<(), StoreError> {
-    let pragma = |connection: &Connection, name: &str| {
-        connection
-            .pragma_query_value(None, name, |row| row.get::<_, i64>(0))
-            .map_err(from_sqlite)
-    };
+fn pragma(connection: &Connection, name: &str) -> Result<i64, StoreError> {
+    connection
+        .pragma_query_value(None, name, |row| row.get(0))
+        .map_err(from_sqlite)
+}
+
+/// Refuses a file that something else made, and one that a newer version made; neither is touched.
+/// The version of the schema, 0 for an empty file.
+pub(super) fn check(connection: &Connection, file: &Path) -> Result<i64, StoreError> {
     let supported = STEPS.len() as i64;
     let version = pragma(connection, "user_version")?;
     let is_empty = pragma(connection, "schema_version")? == 0;
@@ -35,6 +36,13 @@ pub(super) fn run(connection: &mut Connection, file: &Path) -> Result<(), StoreE
             supported,
         });
     }
+    Ok(version)
+}
+
+/// Brings the schema up to date, if the file passes [`check`].
+pub(super) fn run(connection: &mut Connection, file: &Path) -> Result<(), StoreError> {
+    let supported = STEPS.len() as i64;
+    let version = check(connection, file)?;
     connection
         .pragma_update(None, "journal_mode", "wal")
         .map_err(from_sqlite)?;

@@ -3,6 +3,7 @@
 //! One connection writes, the others read. Write-ahead log with `synchronous=FULL`, so that an
 //! acknowledged write survives a power cut. All SQL of Keepsake is in this folder.
 
+pub(super) mod changes;
 pub(super) mod codec;
 pub(super) mod control;
 pub(super) mod counters;
@@ -42,6 +43,42 @@ pub(super) fn open_reader(file: &Path) -> Result<Connection, StoreError> {
         .pragma_update(None, "query_only", true)
         .map_err(from_sqlite)?;
     Ok(connection)
+}
+
+/// Opens a connection that copies; see [`copy`].
+pub(super) fn open_copier(file: &Path) -> Result<Connection, StoreError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(file, flags).map_err(from_sqlite)?;
+    migrations::check(&connection, file)?;
+    prepare(&connection)?;
+    Ok(connection)
+}
+
+/// Copies the store into a new file, checks the copy, and makes it a store of its own: an index of
+/// the original is not one of the copy, which may go another way.
+pub(super) fn copy(source: &Connection, to: &Path) -> Result<(), StoreError> {
+    let name = to.to_str().ok_or_else(|| {
+        StoreError::Unavailable(format!("`{}` is not UTF-8", to.display()).into())
+    })?;
+    source
+        .execute("VACUUM INTO ?1", [name])
+        .map_err(from_sqlite)?;
+    let copy = Connection::open(to).map_err(from_sqlite)?;
+    let found: String = copy
+        .query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))
+        .map_err(from_sqlite)?;
+    if found != "ok" {
+        return Err(StoreError::Corrupt {
+            what: found,
+            source: None,
+        });
+    }
+    copy.execute(
+        "UPDATE control SET value = random() WHERE name = 'database'",
+        [],
+    )
+    .map(|_| ())
+    .map_err(from_sqlite)
 }
 
 fn prepare(connection: &Connection) -> Result<(), StoreError> {

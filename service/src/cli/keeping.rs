@@ -1,0 +1,83 @@
+//! `keepsake backup` and `keepsake reindex`: looking after the folder of the embedded store.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use serde_json::json;
+
+use super::printer::{Printer, progress};
+use super::{Global, Outcome, flags, settings};
+use crate::config::Environment;
+use crate::store::embedded::{Backup, EmbeddedStore};
+
+/// How often progress is looked at.
+const LOOK: Duration = Duration::from_millis(100);
+
+#[derive(Debug, Args)]
+pub(super) struct BackupTo {
+    /// New folder for the copy; it is a data folder itself
+    #[arg(value_name = "DIR")]
+    to: PathBuf,
+}
+
+impl BackupTo {
+    pub(super) async fn run(
+        self,
+        global: &Global,
+        environment: &Environment,
+        printer: &Printer,
+    ) -> anyhow::Result<Outcome> {
+        let settings = settings(&flags(global), environment)?;
+        let backup = Backup::prepare(&settings.data_dir, &self.to)?;
+        let progress = progress(Some(backup.size()), "bytes")?;
+        let partial = backup.partial();
+        let mut copying = tokio::task::spawn_blocking(move || backup.copy());
+        let size = loop {
+            tokio::select! {
+                made = &mut copying => break made??,
+                () = tokio::time::sleep(LOOK) => {
+                    progress.set_position(partial.metadata().map_or(0, |file| file.len()));
+                }
+            }
+        };
+        progress.finish_and_clear();
+        let folder = self.to.display().to_string();
+        printer.answer(&json!({"folder": folder, "bytes": size}), |_, _| {
+            format!("{size} bytes in {folder}\nuse it with --data-dir {folder}")
+        })?;
+        Ok(Outcome::Done)
+    }
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Reindex {}
+
+impl Reindex {
+    pub(super) async fn run(
+        self,
+        global: &Global,
+        environment: &Environment,
+        printer: &Printer,
+    ) -> anyhow::Result<Outcome> {
+        let settings = settings(&flags(global), environment)?;
+        let store = EmbeddedStore::open(&settings.data_dir)?;
+        store.reindex().await?;
+        store.want_index();
+        let progress = progress(Some(0), "changes")?;
+        let last = loop {
+            tokio::time::sleep(LOOK).await;
+            let state = store.index_state().await?;
+            progress.set_length(state.last.unsigned_abs());
+            progress.set_position(state.covered.unsigned_abs());
+            if state.is_current() {
+                break state.last;
+            }
+        };
+        progress.finish_and_clear();
+        printer.answer(&json!({"changes": last}), |_, _| {
+            format!("the index was made anew and covers all {last} changes")
+        })?;
+        Ok(Outcome::Done)
+    }
+}
