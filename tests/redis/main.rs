@@ -10,5 +10,6 @@ mod exchanges;
 mod faults;
 mod python;
 mod refusals;
+mod sentinel;
 mod support;
 mod together;

@@ -116,7 +116,10 @@ async fn feedback_reaches_the_python_keepsake() {
     let stored = add(&app, "The lighthouse keeper retires").await.unwrap();
     let id = stored.memory.id;
     let (owner, now) = (Scope::owner(), super::support::now());
-    app.store.give_feedback(&owner, &id, 1.0, now).await.unwrap();
+    app.store
+        .give_feedback(&owner, &id, 1.0, now)
+        .await
+        .unwrap();
     eventually("the score is mirrored", async || {
         let told = server.run_words(&["HGET", &id.key(), "feedback_score"]);
         told == redis::Value::BulkString(b"1".to_vec())

@@ -21,7 +21,7 @@ use keepsake::write::{self, Draft, Stored};
 /// Waiting longer than this is a failure.
 pub const PATIENCE: Duration = Duration::from_secs(90);
 
-fn project(path: &str) -> std::path::PathBuf {
+pub fn project(path: &str) -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path)
 }
 

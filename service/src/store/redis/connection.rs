@@ -26,7 +26,7 @@ const TRIES: usize = 3;
 #[derive(Clone, Copy)]
 enum Request<'a> {
     One(&'a Cmd),
-    Many(&'a Pipeline, usize),
+    Many(&'a Pipeline),
 }
 
 pub(super) struct Connection {
@@ -68,9 +68,8 @@ impl Connection {
 
     /// Sends several commands in one exchange; their answers in order.
     pub(super) async fn pipeline(&self, pipeline: &Pipeline) -> Result<Vec<Value>, StoreError> {
-        let count = pipeline.len();
         match self
-            .send(Request::Many(pipeline, count))
+            .send(Request::Many(pipeline))
             .await
             .map_err(from_redis)?
         {
@@ -155,16 +154,20 @@ impl Connection {
             let (number, mut connection) = self.connected().await?;
             let answer = match request {
                 Request::One(command) => connection.send_packed_command(command).await,
-                Request::Many(pipeline, count) => connection
-                    .send_packed_commands(pipeline, 0, count)
-                    .await
-                    .and_then(|answers| {
-                        answers
-                            .into_iter()
-                            .map(Value::extract_error)
-                            .collect::<Result<_, _>>()
-                            .map(Value::Array)
-                    }),
+                Request::Many(pipeline) => {
+                    // Of a transaction only the answer of its end is wanted.
+                    let (skipped, wanted) = match pipeline.is_transaction() {
+                        true => (pipeline.len() + 1, 1),
+                        false => (0, pipeline.len()),
+                    };
+                    let answers = connection
+                        .send_packed_commands(pipeline, skipped, wanted)
+                        .await;
+                    answers.and_then(|answers| {
+                        let answers = answers.into_iter().map(Value::extract_error);
+                        answers.collect::<Result<_, _>>().map(Value::Array)
+                    })
+                }
             }
             .and_then(Value::extract_error);
             let Err(error) = answer else { return answer };

@@ -30,7 +30,7 @@
 //! | `keepsake:signals` | string | grows with every change of topics, pairs and synonyms |
 //! | `keepsake:workflow_lock` P | string | any value: nothing is searched |
 //! | `keepsake:entity_cooc` P | sorted set | `a\|\|b` → count, default namespace, for the Python Keepsake |
-//! | `keepsake:hot_topics`, `:daily`, `:weekly` P | sorted set | rebuilt from the days, for the Python Keepsake |
+//! | `keepsake:hot_topics`, `keepsake:attention`, each also `:daily`, `:weekly` P | sorted set | rebuilt from the days, for the Python Keepsake |
 //! | `keepsake:feedback` | set | ids whose feedback is still to be mirrored for the Python Keepsake |
 //! | `keepsake:malformed` | hash | id → why a hash under `memory:frag:` could not be understood |
 //! | `keepsake:schema` | string | version of this layout |
@@ -202,6 +202,11 @@ impl Keys {
     /// Hot topics for the Python Keepsake: `""`, `":daily"` or `":weekly"`.
     pub(super) fn python_topics(&self, period: &str) -> String {
         self.own(&format!("hot_topics{period}"))
+    }
+
+    /// Attention for the Python Keepsake, likewise.
+    pub(super) fn python_attention(&self, period: &str) -> String {
+        self.own(&format!("attention{period}"))
     }
 
     pub(super) fn feedback(&self) -> String {

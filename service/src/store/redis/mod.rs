@@ -14,6 +14,7 @@ pub mod erase;
 mod errors;
 mod index;
 mod keys;
+mod mirrors;
 mod operations;
 pub mod options;
 pub mod python_index;

@@ -23,7 +23,10 @@ local watched = {
 
 -- A short digest of each watched field of a hash, so that a change by someone else can be seen.
 local function look(key)
-  local values = redis.call('HMGET', key, unpack(watched))
+  local values = redis.pcall('HMGET', key, unpack(watched))
+  if values.err then
+    return 'no hash'
+  end
   for i = 1, #watched do
     values[i] = values[i] and string.sub(redis.sha1hex(values[i]), 1, 8) or '-'
   end

@@ -42,18 +42,24 @@ impl RedisStore {
     ) -> Result<Retrieved, StoreError> {
         self.prepared().await?;
         let arguments = self.question(scope, plan, now);
-        let answer = match self
+        let asked = self
             .inner
             .connection
             .script(Name::Retrieve, &arguments)
-            .await
-        {
+            .await;
+        let asked = match asked {
+            // Someone dropped the index: it is built again, and asked again.
             Err(error) if errors::is_missing_index(&error) => {
                 self.inner.rebuild_index();
-                return Err(from_redis(error));
+                self.prepared().await?;
+                self.inner
+                    .connection
+                    .script(Name::Retrieve, &arguments)
+                    .await
             }
-            answer => answer.map_err(from_redis)?,
+            asked => asked,
         };
+        let answer = asked.map_err(from_redis)?;
         let mut answer = list(answer)?.into_iter();
         let mut next = || answer.next().ok_or_else(unexpected);
         if text(next()?).as_deref() == Some("locked") {

@@ -10,10 +10,9 @@ use super::adoption::Pass;
 use super::commands::Commands;
 use super::errors::from_redis;
 use super::scripts::Name;
-use super::values::{text, texts};
+use super::values::text;
 use super::{Inner, RedisStore};
 use crate::clock::new_id;
-use crate::memory::{Memory, MemoryId};
 use crate::store::StoreError;
 
 /// How long the store is left alone between two passes: ten times as long as one took, within these.
@@ -22,8 +21,6 @@ const REST: (Duration, Duration) = (Duration::from_secs(15), Duration::from_secs
 const RETRY: Duration = Duration::from_secs(2);
 const LEASE: Duration = Duration::from_secs(20);
 const JOB: &str = "upkeep";
-/// Memories whose feedback is mirrored in one exchange.
-const BATCH: usize = 200;
 
 /// Works until the store is gone.
 pub(super) async fn run(inner: Weak<Inner>) {
@@ -69,6 +66,7 @@ impl RedisStore {
         self.inner.tell_progress(Pass::default());
         let pass = pass?;
         self.mirror_feedback().await?;
+        self.mirror_topics().await?;
         Ok(Some(pass))
     }
 
@@ -102,51 +100,6 @@ impl RedisStore {
     async fn release(&self, token: &str) -> Result<(), StoreError> {
         let mut commands = Commands::default();
         commands.push(["OWN", &self.inner.keys.lease(JOB), token, "DEL"]);
-        let arguments = self.unguarded(commands);
-        let answer = self.inner.connection.script(Name::Apply, &arguments).await;
-        answer.map(|_| ()).map_err(from_redis)
-    }
-
-    /// Adds to `feedback_score` of each memory what its feedback gained since, for the Python
-    /// Keepsake. Together and rarely, since each such write re-indexes the memory.
-    async fn mirror_feedback(&self) -> Result<(), StoreError> {
-        loop {
-            let mut some = redis::cmd("SRANDMEMBER");
-            some.arg(self.inner.keys.feedback()).arg(BATCH);
-            let ids = texts(self.inner.connection.command(&some).await?)?;
-            if ids.is_empty() {
-                return Ok(());
-            }
-            let ids: Vec<MemoryId> = ids.into_iter().map(MemoryId::new).collect();
-            for memory in self.memories(&ids).await? {
-                if memory.fate.trashed_at.is_none() {
-                    self.mirror(&memory).await?;
-                }
-            }
-            let mut done = redis::cmd("SREM");
-            done.arg(self.inner.keys.feedback());
-            ids.iter().for_each(|id| {
-                done.arg(id.as_str());
-            });
-            self.inner.connection.command(&done).await?;
-        }
-    }
-
-    async fn mirror(&self, memory: &Memory) -> Result<(), StoreError> {
-        let keys = &self.inner.keys;
-        let (fragment, state) = (keys.fragment(&memory.id), keys.state(&memory.id));
-        let mut get = redis::cmd("HGET");
-        get.arg(&state).arg("mirrored");
-        let told = text(self.inner.connection.command(&get).await?);
-        let told: f64 = told.and_then(|told| told.parse().ok()).unwrap_or(0.0);
-        let (gained, sum) = (
-            (memory.feedback - told).to_string(),
-            memory.feedback.to_string(),
-        );
-        let mut commands = Commands::default();
-        commands.push(["GAIN", &fragment, "feedback_score", &gained]);
-        commands.push(["HSET", &state, "mirrored", &sum]);
-        commands.push(["SEEN", &fragment, &state, "feedback_score"]);
         let arguments = self.unguarded(commands);
         let answer = self.inner.connection.script(Name::Apply, &arguments).await;
         answer.map(|_| ()).map_err(from_redis)
