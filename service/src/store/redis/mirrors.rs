@@ -29,7 +29,7 @@ const PERIODS: [(&str, Option<i64>, i64); 3] = [
 impl RedisStore {
     /// Adds to `feedback_score` of each memory what its feedback gained since, for the Python
     /// Keepsake. Together and rarely, since each such write re-indexes the memory.
-    async fn mirror_feedback(&self) -> Result<(), StoreError> {
+    pub(super) async fn mirror_feedback(&self) -> Result<(), StoreError> {
         loop {
             let mut some = redis::cmd("SRANDMEMBER");
             some.arg(self.inner.keys.feedback()).arg(BATCH);
