@@ -122,11 +122,12 @@ pub(super) fn is_missing(error: &(dyn std::error::Error + 'static)) -> bool {
     said.contains("no such index") || said.contains("unknown index name")
 }
 
-/// An error and its causes, in lower case.
+/// An error and its causes, in lower case and without the marks that the client puts around the first
+/// word of what the server said.
 pub(super) fn said(error: &(dyn std::error::Error + 'static)) -> String {
     let causes = std::iter::successors(Some(error), |error| error.source());
     let words: Vec<String> = causes
-        .map(|error| error.to_string().to_lowercase())
+        .map(|error| error.to_string().to_lowercase().replace(['"', ':'], ""))
         .collect();
-    words.join(": ")
+    words.join("; ")
 }
