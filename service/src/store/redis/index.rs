@@ -14,8 +14,8 @@ use super::errors::{explained, is_missing, said};
 use super::values::{list, pairs, text};
 use crate::store::StoreError;
 
-/// How long a request waits for an index that is being built before it is told so.
-const PATIENCE: Duration = Duration::from_millis(700);
+/// How long to wait between two looks at an index that is being built. A request waits for it as long
+/// as for an answer.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
 
 /// The fields of the index, without the document score.
@@ -85,7 +85,7 @@ impl RedisStore {
         loop {
             match self.index(&name).await? {
                 Some(index) if index.is_complete => break,
-                Some(index) if began.elapsed() > PATIENCE => {
+                Some(index) if began.elapsed() > self.inner.search_timeout => {
                     return Err(StoreError::Unavailable(explained(format!(
                         "the search index is being built: {:.0} %",
                         index.progress * 100.0
