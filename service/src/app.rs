@@ -10,6 +10,8 @@ use crate::analysis::{Analyser, Ingredients};
 use crate::clock::Clock;
 use crate::config::reload::{Reloaded, Source};
 use crate::config::{Settings, StoreChoice};
+use crate::error::Error;
+use crate::meaning::Meaning;
 use crate::ranking::Weights;
 use crate::scope::Scope;
 use crate::session::Sessions;
@@ -25,6 +27,8 @@ use crate::store::{Store, StoreError};
 pub struct App {
     pub settings: Arc<Settings>,
     pub store: Arc<dyn Store>,
+    /// Absent when words alone are to find.
+    pub meaning: Option<Arc<Meaning>>,
     pub analyser: Analyser,
     pub clock: Clock,
     pub switches: Switches,
@@ -65,31 +69,31 @@ impl Default for Switches {
 }
 
 impl App {
-    /// Opens the store that the settings choose.
+    /// Opens the store and chooses the embedder that the settings name.
     ///
     /// # Errors
-    /// When the store cannot be opened.
-    pub fn open(settings: Settings, clock: Clock) -> Result<App, StoreError> {
+    /// When the store cannot be opened or the embedder cannot be used.
+    pub fn open(settings: Settings, clock: Clock) -> Result<App, Error> {
         App::with_switches(settings, clock, Switches::default())
     }
 
     /// Like [`App::open`], with some parts switched off.
     ///
     /// # Errors
-    /// When the store cannot be opened.
+    /// As [`App::open`].
     pub fn with_switches(
         settings: Settings,
         clock: Clock,
         switches: Switches,
-    ) -> Result<App, StoreError> {
+    ) -> Result<App, Error> {
         App::assemble(settings, None, clock, switches)
     }
 
     /// Like [`App::open`], with the source of the settings, so that [`App::reload_if_changed`] follows it.
     ///
     /// # Errors
-    /// When the store cannot be opened.
-    pub fn following(source: Source, settings: Settings, clock: Clock) -> Result<App, StoreError> {
+    /// As [`App::open`].
+    pub fn following(source: Source, settings: Settings, clock: Clock) -> Result<App, Error> {
         App::assemble(settings, Some(source), clock, Switches::default())
     }
 
@@ -98,7 +102,8 @@ impl App {
         source: Option<Source>,
         clock: Clock,
         switches: Switches,
-    ) -> Result<App, StoreError> {
+    ) -> Result<App, Error> {
+        let embedder = settings.open_embedder()?;
         let analyser = Analyser::new(&settings.user_entities, switches.ingredients);
         let store = open_store(&settings, &analyser)?;
         let settings = Arc::new(settings);
@@ -110,6 +115,7 @@ impl App {
             }),
             settings,
             store,
+            meaning: embedder.map(|embedder| Arc::new(Meaning::new(embedder))),
             analyser,
             clock,
             switches,

@@ -1,5 +1,7 @@
 //! What can go wrong in Keepsake, without a word of HTTP: statuses are given in `http/problem.rs`.
 
+use crate::embedding::EmbedError;
+use crate::meaning::NotReady;
 use crate::memory::MemoryId;
 use crate::store::StoreError;
 
@@ -43,6 +45,12 @@ pub enum Error {
     SameContent(MemoryId),
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// Asked to search by meaning, which cannot be done now.
+    #[error(transparent)]
+    Meaning(#[from] NotReady),
+    /// The embedder that the settings choose cannot be used.
+    #[error(transparent)]
+    Embed(#[from] EmbedError),
     /// The operating system gives no random bytes for an id.
     #[error("no random bytes for a new id")]
     Random(#[from] getrandom::Error),

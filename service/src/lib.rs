@@ -5,7 +5,8 @@
 //! - [`clock`], [`error`], [`memory`], [`query`], [`scope`], [`session`], [`signals`]: plain data, and the one
 //!   place that reads the time
 //! - [`analysis`]: text in, facts out; [`ranking`]: numbers in, order out; both pure
-//! - [`store`]: where memories are kept
+//! - [`store`]: where memories are kept; [`embedding`]: texts in, vectors out; [`meaning`]: keeps the
+//!   vectors of a store complete
 //! - [`config`], [`app`]: settings, and the long-lived parts put together
 //! - [`mod@write`], [`read`]: the two straight lines; [`evaluation`]: how good the answers are
 //! - [`http`], [`cli`]: the ways in
@@ -18,15 +19,20 @@ pub mod app;
 pub mod cli;
 pub mod clock;
 pub mod config;
+pub mod embedding;
 pub mod error;
 pub mod evaluation;
 pub mod http;
+pub mod meaning;
 pub mod memory;
+pub mod parallel;
 pub mod query;
 pub mod ranking;
 pub mod read;
 pub mod scope;
+pub mod secret;
 pub mod session;
 pub mod signals;
 pub mod store;
+pub mod vector;
 pub mod write;

@@ -5,6 +5,11 @@ use std::process::ExitCode;
 use clap::Parser;
 use keepsake::cli::{self, Arguments};
 
+/// Gives back what is not in use, where the system's allocator keeps it: loading the model and a long
+/// import leave nothing behind.
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     #[expect(

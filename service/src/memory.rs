@@ -1,13 +1,16 @@
 //! A memory and what is asked of one. Plain data: the wire's shape sits beside the handlers, the
 //! stored shape in each store.
 
+use std::cmp::Ordering;
 use std::fmt;
 
 use chrono::{DateTime, Utc};
 use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
 
 use crate::analysis::terms::Frequencies;
 use crate::analysis::{self, Analysis};
+use crate::vector::NewVector;
 
 /// What the Redis key of a memory begins with; every interface accepts an id with it in front.
 pub const KEY_PREFIX: &str = "memory:frag:";
@@ -41,6 +44,11 @@ impl fmt::Display for MemoryId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
+}
+
+/// SHA-256 of a content.
+pub fn content_hash(content: &str) -> [u8; 32] {
+    Sha256::digest(content.as_bytes()).into()
 }
 
 /// Where a memory stands in a conversation or a document. Equal texts at two places are two
@@ -79,6 +87,8 @@ pub struct NewMemory {
     /// The time that it is about: the request's, else now.
     pub created_at: DateTime<Utc>,
     pub analysis: Analysis,
+    /// Absent if no model had the time; it can follow.
+    pub vector: Option<NewVector>,
     /// Attention that each of its keywords gains.
     pub attention: f64,
     /// The memory that this one replaces.
@@ -207,6 +217,12 @@ impl Memory {
         }
     }
 
+    /// The order of memories that are equally good: the newer first, then by id.
+    pub fn tie(&self, other: &Memory) -> Ordering {
+        let newer = other.created_at.cmp(&self.created_at);
+        newer.then_with(|| self.id.cmp(&other.id))
+    }
+
     /// The terms that the index holds of it.
     pub fn indexed_terms(&self) -> Frequencies {
         analysis::indexed_terms(
@@ -229,6 +245,8 @@ impl Memory {
 pub struct Edit {
     /// New content with its analysis.
     pub content: Option<(String, Analysis)>,
+    /// The vector of the new content, if a model had the time.
+    pub vector: Option<NewVector>,
     pub tags: Option<Vec<String>>,
     pub shared: Option<bool>,
     pub category: Option<Option<String>>,

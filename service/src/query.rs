@@ -7,6 +7,7 @@ use chrono::{DateTime, Utc};
 use crate::analysis::terms::Term;
 use crate::memory::{Memory, Standing, State};
 use crate::scope::Scope;
+use crate::vector::ModelId;
 
 /// Limits on which memories a query may return.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -117,11 +118,21 @@ pub struct Claim {
     pub commonness: f64,
 }
 
+/// What a query means, as a vector.
+#[derive(Debug, Clone, PartialEq)]
+pub struct VectorQuery {
+    pub model: ModelId,
+    /// Of unit length.
+    pub values: Arc<[f32]>,
+}
+
 /// A planned query: everything that a store needs to retrieve and ranking to rank.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
-    /// Unique terms.
+    /// Unique terms; without any, only the vector finds.
     pub terms: Vec<QueryTerm>,
+    /// Without one, only terms find.
+    pub vector: Option<VectorQuery>,
     pub claims: Vec<Claim>,
     pub filters: Filters,
     /// Depth of each retriever.
@@ -146,6 +157,8 @@ pub struct Candidate {
     pub memory: Arc<Memory>,
     /// For each term of the plan, how often the memory holds it.
     pub frequencies: Vec<u32>,
+    /// Cosine of its vector and the plan's, if it has one of the plan's model.
+    pub cosine: Option<f64>,
     /// Part of the retriever's pool itself, not only a neighbour of one.
     pub retrieved: bool,
 }

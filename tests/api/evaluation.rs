@@ -58,7 +58,13 @@ fn a_set_is_measured_written_as_a_run_and_compared() {
 
     let table = eval(
         folder.path(),
-        &["--ablate", "--runs", runs.to_str().unwrap()],
+        &[
+            "--mode",
+            "lexical",
+            "--ablate",
+            "--runs",
+            runs.to_str().unwrap(),
+        ],
     );
 
     // Two questions find their memory first; the third is labelled with one that does not match.
@@ -71,7 +77,8 @@ fn a_set_is_measured_written_as_a_run_and_compared() {
         );
     }
     assert!(table["without"][0]["stems"].is_number(), "{table:#}");
-    let run = std::fs::read_to_string(runs.join("small.jsonl")).unwrap();
+    let run = std::fs::read_to_string(runs.join("lexical/small.jsonl")).unwrap();
+    let runs = runs.join("lexical");
     let first: Value = serde_json::from_str(run.lines().next().unwrap()).unwrap();
     assert_eq!(
         (&first["qid"], &first["ids"][0]),

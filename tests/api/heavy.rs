@@ -248,30 +248,3 @@ fn heavy_operations_are_answered() {
         answer.body
     );
 }
-
-/// More memory than an import may use would be gone long before its end.
-#[test]
-fn a_long_import_needs_no_memory_for_its_length() {
-    let server = TestServer::start();
-    let before = peak_memory();
-    let padding = "word ".repeat(200);
-    let lines = (0..20_000).map(|number| {
-        format!("{}\n", json!({"id": format!("imported{number:08}"), "content": format!("entry {number} {padding}")}))
-    });
-    let body: String = lines.collect();
-    let with_body = peak_memory().max(before + body.len() as u64);
-    let answer = server.post_raw("/v1/import", Some("application/x-ndjson"), body.as_bytes());
-    assert_eq!(answer.body["created"], 20_000, "{:#}", answer.body);
-    // The service runs in this process, and the client holds the body twice.
-    let used = peak_memory().saturating_sub(with_body + body.len() as u64);
-    assert!(used < 100 << 20, "{} MiB beside the body", used >> 20);
-}
-
-/// The most memory that this process ever had, in bytes; 0 where that is not told.
-fn peak_memory() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    line.and_then(|line| line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok())
-        .unwrap_or_default()
-        * 1_024
-}

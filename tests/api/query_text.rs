@@ -116,7 +116,7 @@ fn a_prefetch_of_stop_words_injects_nothing() {
 
 #[test]
 fn a_star_is_a_star_and_not_a_prefix_search() {
-    let server = TestServer::start();
+    let server = TestServer::start_lexical();
     server.add_all(&UNRELATED);
     server.add(json!({"content": "The carpenter called"}));
 
@@ -144,7 +144,7 @@ fn a_blank_query_is_an_empty_answer() {
         }
     }
     let output = server.cli(&["search", "   ", "--json"]);
-    assert_eq!(output.code, 0, "{}", output.stderr);
+    assert_eq!(output.code, 3, "nothing found: {}", output.stderr);
 }
 
 #[test]

@@ -62,7 +62,7 @@ fn results_come_best_score_first() {
 
 #[test]
 fn more_matching_words_score_higher() {
-    let server = TestServer::start();
+    let server = TestServer::start_lexical();
     server.add_all(&UNRELATED);
     server.add_all(&[
         "zircon marble granite basalt",

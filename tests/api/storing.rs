@@ -103,7 +103,7 @@ fn blank_content_is_refused() {
 
 #[test]
 fn odd_characters_are_stored_and_the_words_beside_them_found() {
-    let server = TestServer::start();
+    let server = TestServer::start_lexical();
     server.add_all(&UNRELATED);
     let odd = [
         "nul \u{0} byte beside zircon",

@@ -1,7 +1,6 @@
 //! One real service for a test: a socket on a free port, a fresh data folder, a clock set by hand.
 
-use std::io::Write;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -9,6 +8,7 @@ use chrono::{DateTime, Utc};
 use keepsake::app::App;
 use keepsake::clock::Clock;
 use keepsake::config::Settings;
+use keepsake::embedding::Choice;
 use reqwest::blocking::{Client, RequestBuilder};
 use reqwest::header::{CONTENT_TYPE, HeaderMap};
 use serde_json::Value;
@@ -51,15 +51,32 @@ impl TestServer {
 
     /// With other settings than the defaults.
     pub(crate) fn start_with(change: impl FnOnce(&mut Settings)) -> TestServer {
-        let folder = tempfile::tempdir().unwrap();
+        TestServer::start_in(tempfile::tempdir().unwrap(), change)
+    }
+
+    /// That searches by words alone.
+    pub(crate) fn start_lexical() -> TestServer {
+        TestServer::start_with(|settings| settings.embedder = Choice::None)
+    }
+
+    /// In a data folder that may hold something.
+    pub(crate) fn start_in(
+        folder: tempfile::TempDir,
+        change: impl FnOnce(&mut Settings),
+    ) -> TestServer {
         TestServer::open(folder, START.parse().unwrap(), change)
     }
 
     /// Ends and starts again with the same data and time.
-    pub(crate) fn restart(mut self) -> TestServer {
+    pub(crate) fn restart(self) -> TestServer {
+        self.restart_with(|_| {})
+    }
+
+    /// Ends and starts again with the same data and time, and other settings than the defaults.
+    pub(crate) fn restart_with(mut self, change: impl FnOnce(&mut Settings)) -> TestServer {
         self.end();
         let now = *self.now.lock().unwrap();
-        TestServer::open(self.folder.take().unwrap(), now, |_| {})
+        TestServer::open(self.folder.take().unwrap(), now, change)
     }
 
     fn open(
@@ -250,23 +267,12 @@ impl TestServer {
     }
 
     pub(crate) fn cli_with_input(&self, args: &[&str], stdin: &[u8]) -> Output {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_keepsake"))
+        let mut command = Command::new(env!("CARGO_BIN_EXE_keepsake"));
+        command
             .args(["--url", &self.url])
             .args(args)
-            .env("HOME", "/nonexistent")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        // A command that does not read its input may have gone already.
-        let _ = child.stdin.take().unwrap().write_all(stdin);
-        let output = child.wait_with_output().unwrap();
-        Output {
-            code: output.status.code().unwrap_or(-1),
-            stdout: String::from_utf8(output.stdout).unwrap(),
-            stderr: String::from_utf8(output.stderr).unwrap(),
-        }
+            .env("HOME", "/nonexistent");
+        crate::cli::run(command, stdin)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use keepsake::embedding::Choice;
 use serde_json::json;
 
 use crate::answers::{assert_problem, assert_rejects_field};
@@ -57,6 +58,8 @@ fn what_cannot_be_a_synonym_is_refused() {
 fn search_uses_a_synonym_within_a_second() {
     let server = TestServer::start_with(|settings| {
         settings.signals_max_age = Duration::from_secs(1);
+        // A vector knows that a car is an automobile.
+        settings.embedder = Choice::None;
     });
     server.add_all(&UNRELATED);
     server.add(json!({"content": "The automobile is parked behind the mill"}));

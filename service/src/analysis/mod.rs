@@ -141,10 +141,7 @@ impl Analyser {
 /// All terms that the index holds of a memory: those of its content, its entities, its tags and the
 /// day that it is about.
 pub fn indexed_terms(analysis: &Analysis, tags: &[String], day: NaiveDate) -> Frequencies {
-    let content = analysis
-        .terms
-        .iter()
-        .map(|(term, frequency)| (term.clone(), frequency));
+    let content = analysis.terms.iter();
     let beside = analysis
         .entities
         .iter()

@@ -7,8 +7,10 @@
 use std::cmp::Ordering;
 use std::collections::HashSet;
 use std::fmt::{self, Write};
+use std::hash::BuildHasher;
 use std::sync::{Arc, LazyLock};
 
+use rustc_hash::FxBuildHasher;
 use sha2::{Digest, Sha256};
 
 use super::stop_words;
@@ -89,6 +91,11 @@ impl Term {
         &self.0
     }
 
+    /// Whether it stands for a part of the day that a memory is about.
+    pub fn is_date(&self) -> bool {
+        self.0.starts_with("d_")
+    }
+
     /// Whether two contents that differ in this term are two statements however alike they look:
     /// a number or a negation.
     pub fn tells_apart(&self) -> bool {
@@ -108,30 +115,64 @@ impl Term {
     }
 }
 
-/// Terms with how often each occurs, in the order of the terms.
+/// Terms with how often each occurs, in the order of the terms. One text and a few numbers, since
+/// every candidate of a search is read from the store with hers.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Frequencies(Box<[(Term, u32)]>);
+pub struct Frequencies {
+    /// The encoded terms, one after the other.
+    text: Box<str>,
+    /// Where each ends in the text, and its frequency.
+    entries: Box<[(u32, u32)]>,
+    /// A hash of each term with its index, in the order of the hashes: looking up a term that is not
+    /// there, as most are not, compares no texts.
+    places: Box<[(u32, u32)]>,
+}
+
+fn hash(term: &str) -> u32 {
+    (FxBuildHasher.hash_one(term) >> 32) as u32
+}
 
 impl Frequencies {
     /// How often the term occurs.
     pub fn get(&self, term: &Term) -> u32 {
-        self.0
-            .binary_search_by(|(own, _)| own.cmp(term))
-            .map_or(0, |index| self.0[index].1)
+        let hash = hash(term.as_str());
+        let first = self.places.partition_point(|(other, _)| *other < hash);
+        self.places[first..]
+            .iter()
+            .take_while(|(other, _)| *other == hash)
+            .map(|(_, index)| *index as usize)
+            .find(|index| self.text_at(*index) == term.as_str())
+            .map_or(0, |index| self.entries[index].1)
+    }
+
+    fn text_at(&self, index: usize) -> &str {
+        let start = index
+            .checked_sub(1)
+            .map_or(0, |before| self.entries[before].0);
+        &self.text[start as usize..self.entries[index].0 as usize]
     }
 
     pub fn contains(&self, term: &Term) -> bool {
         self.get(term) > 0
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = (&Term, u32)> {
-        self.0.iter().map(|(term, frequency)| (term, *frequency))
+    /// Encoded terms with their frequencies.
+    pub fn encoded(&self) -> impl Iterator<Item = (&str, u32)> {
+        self.entries
+            .iter()
+            .enumerate()
+            .map(|(index, (_, frequency))| (self.text_at(index), *frequency))
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (Term, u32)> {
+        self.encoded()
+            .map(|(term, frequency)| (Term::from_encoded(term), frequency))
     }
 
     /// The terms that only one of the two holds, in order.
-    pub fn differences<'a>(&'a self, other: &'a Frequencies) -> impl Iterator<Item = &'a Term> {
-        let mut own = self.0.iter().map(|(term, _)| term).peekable();
-        let mut others = other.0.iter().map(|(term, _)| term).peekable();
+    pub fn differences(&self, other: &Frequencies) -> impl Iterator<Item = Term> {
+        let mut own = self.encoded().map(|(term, _)| term).peekable();
+        let mut others = other.encoded().map(|(term, _)| term).peekable();
         std::iter::from_fn(move || {
             loop {
                 let order = match (own.peek(), others.peek()) {
@@ -140,8 +181,8 @@ impl Frequencies {
                     (None, _) => Ordering::Greater,
                 };
                 match order {
-                    Ordering::Less => return own.next(),
-                    Ordering::Greater => return others.next(),
+                    Ordering::Less => return own.next().map(Term::from_encoded),
+                    Ordering::Greater => return others.next().map(Term::from_encoded),
                     Ordering::Equal => {
                         own.next();
                         others.next();
@@ -153,27 +194,111 @@ impl Frequencies {
 
     /// Number of different terms.
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.entries.len()
     }
 
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.entries.is_empty()
     }
 }
 
-/// Collects terms; a term that comes several times has the sum of its frequencies.
-impl FromIterator<(Term, u32)> for Frequencies {
-    fn from_iter<I: IntoIterator<Item = (Term, u32)>>(terms: I) -> Self {
-        let mut terms: Vec<(Term, u32)> = terms.into_iter().collect();
-        terms.sort_by(|(left, _), (right, _)| left.cmp(right));
+impl AsRef<str> for Term {
+    fn as_ref(&self) -> &str {
+        &self.0
+    }
+}
+
+/// Collects encoded terms; a term that comes several times has the sum of its frequencies.
+impl<T: AsRef<str>> FromIterator<(T, u32)> for Frequencies {
+    fn from_iter<I: IntoIterator<Item = (T, u32)>>(terms: I) -> Self {
+        let mut terms: Vec<(T, u32)> = terms.into_iter().collect();
+        terms.sort_by(|(left, _), (right, _)| left.as_ref().cmp(right.as_ref()));
         terms.dedup_by(|(later, more), (earlier, frequency)| {
-            let same = later == earlier;
+            let same = later.as_ref() == earlier.as_ref();
             if same {
                 *frequency = frequency.saturating_add(*more);
             }
             same
         });
-        Frequencies(terms.into())
+        let length = terms.iter().map(|(term, _)| term.as_ref().len()).sum();
+        let mut builder = Builder::with_capacity(terms.len(), length);
+        for (term, frequency) in &terms {
+            builder.push(term.as_ref(), *frequency);
+        }
+        builder.build()
+    }
+}
+
+/// Puts terms together that come in order, each once.
+struct Builder {
+    text: String,
+    entries: Vec<(u32, u32)>,
+    places: Vec<(u32, u32)>,
+}
+
+impl Builder {
+    fn with_capacity(terms: usize, length: usize) -> Builder {
+        Builder {
+            text: String::with_capacity(length),
+            entries: Vec::with_capacity(terms),
+            places: Vec::with_capacity(terms),
+        }
+    }
+
+    fn push(&mut self, term: &str, frequency: u32) {
+        let index = u32::try_from(self.entries.len()).expect("a content has a bounded length");
+        self.places.push((hash(term), index));
+        self.text.push_str(term);
+        let end = u32::try_from(self.text.len()).expect("a content has a bounded length");
+        self.entries.push((end, frequency));
+    }
+
+    fn build(mut self) -> Frequencies {
+        self.places.sort_unstable();
+        Frequencies {
+            text: self.text.into(),
+            entries: self.entries.into(),
+            places: self.places.into(),
+        }
+    }
+}
+
+/// As stored: `term frequency term frequency ...`, since a term has no space.
+impl fmt::Display for Frequencies {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, (term, frequency)) in self.encoded().enumerate() {
+            let gap = if index > 0 { " " } else { "" };
+            write!(f, "{gap}{term} {frequency}")?;
+        }
+        Ok(())
+    }
+}
+
+impl Frequencies {
+    /// Takes back what was written by `to_string`; what is none of it is left out.
+    pub fn from_stored(stored: &str) -> Frequencies {
+        let mut words = stored.split_ascii_whitespace();
+        let mut pairs = std::iter::from_fn(|| {
+            let (term, frequency) = (words.next()?, words.next()?);
+            Some((term, frequency.parse::<u32>().ok()?))
+        });
+        // A search reads hundreds of them: what is in order is put together as it is read.
+        let mut builder = Builder::with_capacity(stored.len() / 10, stored.len());
+        let mut before = "";
+        for (term, frequency) in &mut pairs {
+            if term <= before {
+                let rest = std::iter::once((term.to_owned(), frequency))
+                    .chain(pairs.map(|(term, frequency)| (term.to_owned(), frequency)));
+                let begun = builder.build();
+                let begun = begun
+                    .encoded()
+                    .map(|(term, frequency)| (term.to_owned(), frequency));
+                return begun.chain(rest).collect();
+            }
+            builder.push(term, frequency);
+            before = term;
+        }
+        builder.build()
     }
 }
 
@@ -212,6 +337,20 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn frequencies_come_back_as_they_were_stored_in_any_order(
+            terms in prop::collection::vec(("[a-z]{1,4}", 1_u32..9), 0..40),
+        ) {
+            let frequencies: Frequencies = terms.iter().map(|(term, frequency)| (term, *frequency)).collect();
+            prop_assert_eq!(&Frequencies::from_stored(&frequencies.to_string()), &frequencies);
+            let stored: Vec<String> = terms.iter().map(|(term, frequency)| format!("{term} {frequency}")).collect();
+            prop_assert_eq!(&Frequencies::from_stored(&stored.join(" ")), &frequencies);
+            for (term, frequency) in frequencies.iter() {
+                prop_assert_eq!(frequencies.get(&term), frequency);
+            }
+            prop_assert_eq!(frequencies.get(&Term::from_encoded("absent")), 0);
+        }
+
         #[test]
         fn any_text_becomes_a_plain_term(text in "\\PC{0,80}") {
             let term = Term::new(TermKind::Whole, &text);

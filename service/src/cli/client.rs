@@ -6,19 +6,17 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use futures_util::StreamExt;
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
-use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::presence;
 use super::printer::Printer;
-use crate::config::Secret;
 use crate::http::local::Local;
+use crate::secret::Secret;
 
 /// How long a service may be silent.
 const TIMEOUT: Duration = Duration::from_secs(120);
 /// How long a service that a data folder names may take to say that it is there.
 const GREETING: Duration = Duration::from_millis(500);
-/// File of a data folder in which the service on it says where it is.
-const SERVICE_FILE: &str = "service.json";
 
 /// Where requests go.
 pub(super) enum Transport {
@@ -27,13 +25,6 @@ pub(super) enum Transport {
         client: reqwest::Client,
         url: String,
     },
-}
-
-/// What a running service writes into its data folder.
-#[derive(Deserialize)]
-struct ServiceFile {
-    url: String,
-    pid: u32,
 }
 
 impl Transport {
@@ -62,14 +53,8 @@ impl Transport {
 
     /// The service that runs on a data folder, if one answers.
     pub(super) async fn running(data_dir: &Path, key: Option<&Secret>) -> Option<Transport> {
-        let file = std::fs::read(data_dir.join(SERVICE_FILE)).ok()?;
-        let file: ServiceFile = serde_json::from_slice(&file).ok()?;
-        // A file that a killed service left may name a port that another one has now.
-        let processes = Path::new("/proc");
-        if processes.join("self").exists() && !processes.join(file.pid.to_string()).exists() {
-            return None;
-        }
-        let transport = Transport::remote(&file.url, key).ok()?;
+        let url = presence::announced(data_dir)?;
+        let transport = Transport::remote(&url, key).ok()?;
         let greeting = transport.send("GET", "/version", "", Vec::new());
         let (status, body) = tokio::time::timeout(GREETING, greeting).await.ok()?.ok()?;
         let version: Value = serde_json::from_slice(&body).ok()?;

@@ -8,14 +8,15 @@ use serde_json::{Value, json};
 
 use super::printer::{Printer, progress};
 use super::tables::aligned;
-use super::{Global, Outcome, flags, settings};
+use super::{Global, Outcome, flags, search, settings};
 use crate::analysis::Ingredients;
 use crate::app::Switches;
 use crate::config::{Environment, Settings, StoreChoice};
 use crate::evaluation::compare::compare;
 use crate::evaluation::metrics::{NAMES, NDCG, Scores, interval, mean};
 use crate::evaluation::sets::{QuestionSet, load_all};
-use crate::evaluation::{QueryRun, Stored, write_run};
+use crate::evaluation::{Measured, QueryRun, Stored, write_run};
+use crate::read::Mode;
 
 #[derive(Debug, Args)]
 pub(super) struct Eval {
@@ -24,10 +25,13 @@ pub(super) struct Eval {
     /// Only this set, may be given several times
     #[arg(long = "set", value_name = "NAME")]
     sets: Vec<String>,
+    /// Search only like this, may be given several times [default: lexical, vector and hybrid]
+    #[arg(long = "mode", value_name = "MODE", value_enum)]
+    modes: Vec<search::Mode>,
     /// Also measure what is lost without each part of retrieval
     #[arg(long)]
     ablate: bool,
-    /// Write the ranking of each query to `DIR/SET.jsonl`
+    /// Write the ranking of each query to `DIR/MODE/SET.jsonl`
     #[arg(long, value_name = "DIR")]
     runs: Option<PathBuf>,
     /// Keep the memories in this store while measuring: embedded or redis (as configured)
@@ -94,6 +98,15 @@ fn parts() -> [(&'static str, Switches); 6] {
 }
 
 impl Eval {
+    /// The modes that are measured; the parts are switched off in the last one.
+    fn modes(&self) -> Vec<Mode> {
+        if self.modes.is_empty() {
+            vec![Mode::Lexical, Mode::Vector, Mode::Hybrid]
+        } else {
+            self.modes.iter().map(|mode| Mode::from(*mode)).collect()
+        }
+    }
+
     pub(super) async fn run(
         self,
         global: &Global,
@@ -153,45 +166,44 @@ impl Eval {
         };
         let all = Switches::default();
         let stored = Stored::new(set, &settings, all).await?;
-        let full = stored.ask(all).await?;
-        let plain = stored
-            .ask(Switches {
+        let (mut measured, mut last) = (Vec::new(), None);
+        for mode in self.modes() {
+            let full = stored.ask(all, mode).await?;
+            let off = Switches {
                 factors: false,
                 ..all
-            })
-            .await?;
-        if let Some(folder) = &self.runs {
-            write_run(&folder.join(format!("{}.jsonl", set.name)), &full.runs)?;
+            };
+            let plain = stored.ask(off, mode).await?;
+            if let Some(folder) = &self.runs {
+                let folder = folder.join(mode.as_str());
+                std::fs::create_dir_all(&folder)?;
+                write_run(&folder.join(format!("{}.jsonl", set.name)), &full.runs)?;
+            }
+            measured.extend(rows(&set.name, mode, "on", &full));
+            measured.push(row_of_all(&set.name, mode, "off", &plain));
+            last = Some((mode, overall(&full.runs)[NDCG]));
         }
-        let mut rows = rows(&set.name, "on", &full.runs, full.context_chars);
-        rows.extend(rows_of_all(
-            &set.name,
-            "off",
-            &plain.runs,
-            plain.context_chars,
-        ));
-        if !self.ablate {
+        let Some((mode, whole)) = last.filter(|_| self.ablate) else {
             stored.discard().await?;
-            return Ok((rows, Value::Null));
-        }
-        let whole = overall(&full.runs)[NDCG];
+            return Ok((measured, Value::Null));
+        };
         let mut loss = serde_json::Map::from_iter([
             ("set".to_owned(), Value::from(set.name.as_str())),
             ("nDCG@10".to_owned(), Value::from(whole)),
         ]);
         for (name, switches) in parts() {
             let outcome = if switches.ingredients == all.ingredients {
-                stored.ask(switches).await?
+                stored.ask(switches, mode).await?
             } else {
                 let other = Stored::new(set, &settings, switches).await?;
-                let outcome = other.ask(switches).await?;
+                let outcome = other.ask(switches, mode).await?;
                 other.discard().await?;
                 outcome
             };
             loss.insert(name.to_owned(), Value::from(overall(&outcome.runs)[NDCG]));
         }
         stored.discard().await?;
-        Ok((rows, Value::Object(loss)))
+        Ok((measured, Value::Object(loss)))
     }
 }
 
@@ -200,10 +212,10 @@ fn overall(runs: &[QueryRun]) -> Scores {
 }
 
 /// One row for the whole set and one for each category.
-fn rows(set: &str, factors: &str, runs: &[QueryRun], context_chars: f64) -> Vec<Value> {
-    let mut rows = rows_of_all(set, factors, runs, context_chars);
+fn rows(set: &str, mode: Mode, factors: &str, outcome: &Measured) -> Vec<Value> {
+    let mut rows = vec![row_of_all(set, mode, factors, outcome)];
     let mut categories: BTreeMap<&str, Vec<&QueryRun>> = BTreeMap::new();
-    for run in runs {
+    for run in &outcome.runs {
         if let Some(category) = &run.category {
             categories.entry(category).or_default().push(run);
         }
@@ -211,24 +223,27 @@ fn rows(set: &str, factors: &str, runs: &[QueryRun], context_chars: f64) -> Vec<
     rows.extend(
         categories
             .into_iter()
-            .map(|(category, runs)| row(set, category, factors, &runs, None)),
+            .map(|(category, runs)| row(set, category, mode, factors, &runs, None)),
     );
     rows
 }
 
-fn rows_of_all(set: &str, factors: &str, runs: &[QueryRun], context_chars: f64) -> Vec<Value> {
-    vec![row(
+fn row_of_all(set: &str, mode: Mode, factors: &str, outcome: &Measured) -> Value {
+    let runs: Vec<&QueryRun> = outcome.runs.iter().collect();
+    row(
         set,
         "all",
+        mode,
         factors,
-        &runs.iter().collect::<Vec<_>>(),
-        Some(context_chars),
-    )]
+        &runs,
+        Some(outcome.context_chars),
+    )
 }
 
 fn row(
     set: &str,
     category: &str,
+    mode: Mode,
     factors: &str,
     runs: &[&QueryRun],
     context_chars: Option<f64>,
@@ -237,7 +252,7 @@ fn row(
     let ndcg: Vec<f64> = runs.iter().map(|run| run.scores[NDCG]).collect();
     let (low, high) = interval(&ndcg);
     let mut row = json!({
-        "set": set, "category": category, "mode": "lexical", "factors": factors, "queries": runs.len(), "low": low, "high": high,
+        "set": set, "category": category, "mode": mode.as_str(), "factors": factors, "queries": runs.len(), "low": low, "high": high,
         "context_chars": context_chars,
     });
     for (name, score) in NAMES.iter().zip(scores) {
@@ -327,6 +342,12 @@ fn compare_runs(
             "better": found.better, "worse": found.worse, "equal": found.equal,
         }));
     }
+    anyhow::ensure!(
+        !rows.is_empty(),
+        "`{}` and `{}` hold no runs of the same set\nhint: `--runs DIR` writes them to `DIR/lexical`, `DIR/vector` and `DIR/hybrid`",
+        before.display(),
+        after.display()
+    );
     printer.answer(&json!({"sets": rows}), |_, _| aligned(&lines))?;
     Ok(Outcome::Done)
 }

@@ -9,6 +9,7 @@ use serde_json::json;
 use super::printer::{Printer, progress};
 use super::{Global, Outcome, flags, settings};
 use crate::config::Environment;
+use crate::meaning::{Backfilled, Meaning};
 use crate::store::embedded::{Backup, EmbeddedStore};
 
 /// How often progress is looked at.
@@ -75,8 +76,22 @@ impl Reindex {
             }
         };
         progress.finish_and_clear();
-        printer.answer(&json!({"changes": last}), |_, _| {
-            format!("the index was made anew and covers all {last} changes")
+        let embedder = settings.open_embedder()?;
+        let (mut done, mut counts) = (Backfilled::default(), (0, 0));
+        if let Some(embedder) = embedder {
+            let meaning = Meaning::new(embedder);
+            done = meaning.backfill(&store).await?;
+            counts = meaning.counts(&store).await?;
+        }
+        let answer = json!({
+            "changes": last, "examined": done.examined, "changed": done.changed,
+            "with_vector": counts.0, "without_vector": counts.1,
+        });
+        printer.answer(&answer, |_, _| {
+            format!(
+                "the index was made anew and covers all {last} changes\n{} memories had no vector, {} of them were done; now {} have one and {} have none",
+                done.examined, done.changed, counts.0, counts.1
+            )
         })?;
         Ok(Outcome::Done)
     }

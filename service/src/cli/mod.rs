@@ -11,6 +11,8 @@ mod export;
 mod import;
 mod keeping;
 mod memories;
+mod model;
+mod presence;
 mod printer;
 mod redis;
 mod search;
@@ -31,8 +33,9 @@ use tracing_subscriber::EnvFilter;
 
 use crate::app::App;
 use crate::clock::Clock;
-use crate::config::{Environment, Flags, Loaded, Secret, Settings, load};
+use crate::config::{Environment, Flags, Loaded, Settings, StoreChoice, load};
 use crate::http::local::Local;
+use crate::secret::Secret;
 use client::{Client, Identity, Transport};
 use printer::{Colour, Printer};
 
@@ -165,21 +168,26 @@ enum Verb {
     Copy(copy::Copy),
     /// What concerns Redis alone
     Redis(redis::Redis),
-    /// Copy the store into a new folder, while it is used
-    #[command(after_help = "Example:\n  keepsake backup /mnt/backups/2026-05-01")]
-    Backup(keeping::BackupTo),
-    /// Make the search index anew
-    #[command(after_help = "Example:\n  keepsake reindex")]
-    Reindex(keeping::Reindex),
     /// Count memories by state
     #[command(after_help = "Example:\n  keepsake stats")]
     Stats,
     /// The settings: what they are, whether they are sound, where they are
     #[command(subcommand, after_help = "Example:\n  keepsake config show")]
     Config(config::Config),
+    /// Copy the store into a new folder, while it is used
+    #[command(after_help = "Example:\n  keepsake backup /mnt/backups/2026-05-01")]
+    Backup(keeping::BackupTo),
+    /// Make the search index anew, and the vectors that are missing
+    #[command(after_help = "Example:\n  keepsake reindex")]
+    Reindex(keeping::Reindex),
+    /// Fetch an embedding model
+    #[command(
+        after_help = "Example:\n  keepsake model download minishlab/potion-multilingual-128M"
+    )]
+    Model(model::Model),
     /// Measure retrieval on labelled question sets
     #[command(
-        after_help = "Example:\n  keepsake eval ../shared/eval --ablate\n  keepsake eval ../shared/eval --compare runs/before runs/after"
+        after_help = "Example:\n  keepsake eval ../shared/eval --ablate\n  keepsake eval ../shared/eval --compare before/hybrid after/hybrid"
     )]
     Eval(eval::Eval),
     /// Write a script that completes commands in a shell
@@ -247,10 +255,9 @@ async fn dispatch(
     match arguments.verb {
         Verb::Serve(serve) => serve.run(global, environment, printer).await,
         Verb::Eval(eval) => eval.run(global, environment, printer).await,
-        Verb::Backup(backup) => backup.run(global, environment, printer).await,
-        Verb::Reindex(reindex) => reindex.run(global, environment, printer).await,
         Verb::Copy(copy) => copy.run(global, environment, printer).await,
         Verb::Redis(redis) => redis.run(global, environment, printer).await,
+        Verb::Model(model) => model.run(global, environment, printer).await,
         Verb::Config(config) => config.run(&flags(global), environment, printer),
         Verb::Completions { shell } => completions(shell, printer),
         Verb::Add(add) => add.run(&client().await?, printer).await,
@@ -271,6 +278,8 @@ async fn dispatch(
         Verb::Import(import) => import.run(&client().await?, printer).await,
         Verb::Export => export::run(&client().await?, printer).await,
         Verb::Stats => signals::stats(&client().await?, printer).await,
+        Verb::Backup(backup) => backup.run(global, environment, printer).await,
+        Verb::Reindex(reindex) => reindex.run(global, environment, printer).await,
     }
 }
 
@@ -322,9 +331,11 @@ async fn client(
     let settings = settings(&flags(global), environment)?;
     identity.agent = identity.agent.or(settings.agent_id.clone());
     identity.primary |= identity.agent.is_none() || settings.is_primary;
-    let running = match now {
-        None => Transport::running(&settings.data_dir, key.as_ref()).await,
-        Some(_) => None,
+    let running = match (now, &settings.store) {
+        (None, StoreChoice::Embedded) => {
+            Transport::running(&settings.data_dir, key.as_ref()).await
+        }
+        _ => None,
     };
     let transport = match running {
         Some(transport) => transport,

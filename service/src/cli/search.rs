@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use super::client::Client;
 use super::printer::Printer;
 use super::{Outcome, object, tables, text_or_input};
+use crate::read;
 
 /// What both kinds of search may ask for.
 #[derive(Debug, Args)]
@@ -58,12 +59,24 @@ impl Options {
     }
 }
 
+/// How to search, as it is written on the command line.
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum Mode {
+pub(super) enum Mode {
     Auto,
     Lexical,
     Vector,
     Hybrid,
+}
+
+impl From<Mode> for read::Mode {
+    fn from(mode: Mode) -> read::Mode {
+        match mode {
+            Mode::Auto => read::Mode::Auto,
+            Mode::Lexical => read::Mode::Lexical,
+            Mode::Vector => read::Mode::Vector,
+            Mode::Hybrid => read::Mode::Hybrid,
+        }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -91,9 +104,7 @@ impl Search {
 
     pub(super) async fn run(self, client: &Client, printer: &Printer) -> anyhow::Result<Outcome> {
         let query = text_or_input(self.query)?;
-        let mode = self
-            .mode
-            .and_then(|mode| Some(mode.to_possible_value()?.get_name().to_owned()));
+        let mode = self.mode.map(|mode| read::Mode::from(mode).as_str());
         let explained = self.explain.as_ref().filter(|id| !id.is_empty());
         let mut fields = self.options.fields(&query);
         fields.extend(object(

@@ -7,6 +7,7 @@ use clap::Args;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 
+use super::presence;
 use super::printer::Printer;
 use super::{Global, Outcome, flags};
 use crate::app::App;
@@ -41,6 +42,8 @@ impl Serve {
             .for_each(|warning| tracing::warn!("{warning}"));
         let settings = loaded.settings;
         let place = place(&settings);
+        // Over one Redis there can be many services, and the command line finds it itself.
+        let folder = (settings.store == StoreChoice::Embedded).then(|| settings.data_dir.clone());
         let listener = TcpListener::bind(settings.listen)
             .await
             .map_err(|error| anyhow::anyhow!("cannot listen on `{}`: {error}", settings.listen))?;
@@ -52,10 +55,20 @@ impl Serve {
             }
             checked => checked?,
         }
+        let url = format!("http://{}", listener.local_addr()?);
+        let held = folder.as_deref().and_then(|folder| {
+            let presence = presence::announce(folder, &url, app.clock.now());
+            presence.unwrap_or_else(|error| {
+                tracing::warn!(
+                    "the command line will not find this service without `--url {url}`: {error}"
+                );
+                None
+            })
+        });
         let line = format!(
-            "keepsake {} listening on http://{} (store: {place})\n",
+            "keepsake {} listening on {url} (store: {place}; {})\n",
             env!("CARGO_PKG_VERSION"),
-            listener.local_addr()?,
+            where_texts_go(&app)
         );
         // Ready to be stopped before anyone is told where to connect.
         let (mut terminate, mut interrupt) = (
@@ -70,6 +83,9 @@ impl Serve {
             tracing::info!("stopping: finishing what was accepted");
         };
         http::serve(listener, app, stopped).await?;
+        if let (Some(held), Some(folder)) = (held, folder) {
+            presence::withdraw(held, &folder);
+        }
         Ok(Outcome::Done)
     }
 }
@@ -89,10 +105,23 @@ async fn follow(app: App) {
 /// Where memories are kept, for people.
 fn place(settings: &Settings) -> String {
     match &settings.store {
-        StoreChoice::Embedded => {
-            let folder = settings.data_dir.display();
-            format!("embedded, {folder}; texts stay on this machine")
-        }
+        StoreChoice::Embedded => format!("embedded, {}", settings.data_dir.display()),
         StoreChoice::Redis(options) => format!("redis, {}", options.place()),
+    }
+}
+
+/// Which embedder there is, and where texts go.
+fn where_texts_go(app: &App) -> String {
+    let stay = match app.settings.store {
+        StoreChoice::Embedded => "texts stay on this machine",
+        StoreChoice::Redis(_) => "texts go to Redis alone",
+    };
+    let Some(meaning) = &app.meaning else {
+        return format!("no embedder, {stay}");
+    };
+    let embedder = meaning.embedder();
+    match embedder.destination() {
+        None => format!("embedder: {}, {stay}", embedder.name()),
+        Some(url) => format!("embedder: {}, texts go to {url}", embedder.name()),
     }
 }

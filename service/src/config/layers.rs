@@ -124,13 +124,16 @@ impl Layers {
     /// The providers' own variables hold a key for the provider that is chosen and no other: a key
     /// alone chooses nothing, and goes to nobody else.
     fn add_provider_key(&mut self, environment: &Environment) {
-        let provider = self
-            .0
-            .get("embedder.provider")
-            .and_then(|written| written.value.as_str());
-        let name = match provider {
+        let text = |name| self.0.get(name).and_then(|written| written.value.as_str());
+        let name = match text("embedder.provider") {
             Some("openai") => "OPENAI_API_KEY",
             Some("dashscope") => "DASHSCOPE_API_KEY",
+            // A model alone is one of OpenAI's.
+            None | Some("auto")
+                if text("embedder.model").is_some() && text("embedder.base_url").is_none() =>
+            {
+                "OPENAI_API_KEY"
+            }
             _ => return,
         };
         if let (Some(key), Some(text), false) = (

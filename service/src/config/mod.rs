@@ -12,7 +12,6 @@ pub mod raw;
 mod redis;
 pub mod reload;
 mod resolve;
-mod secret;
 #[cfg(test)]
 mod tests;
 mod values;
@@ -20,10 +19,12 @@ mod values;
 use std::collections::HashSet;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
 
+use crate::embedding::{self, Choice, EmbedError, Embedder};
 use crate::ranking::Weights;
 use crate::store::redis::options::RedisOptions;
 use file::Files;
@@ -32,7 +33,6 @@ use values::Values;
 
 pub use error::{ConfigError, Fault, Origin};
 pub use layers::{Environment, Flags};
-pub use secret::Secret;
 
 /// Skip patterns that the project ships.
 pub const EXAMPLE_SKIP_PATTERNS: &str = include_str!("../../../skip_patterns.example.txt");
@@ -57,6 +57,9 @@ pub struct Settings {
     pub entity_cooc_min_count: u64,
     /// Names of the user's gazetteer, one a line.
     pub user_entities: String,
+    pub embedder: Choice,
+    /// How long the vectors of a service are kept.
+    pub embed_cache_ttl: Duration,
     pub agent_id: Option<String>,
     pub is_primary: bool,
     pub max_content_chars: usize,
@@ -79,6 +82,21 @@ pub enum StoreChoice {
     /// A folder: `data_dir`.
     Embedded,
     Redis(RedisOptions),
+}
+
+impl Settings {
+    /// Where downloaded embedding models lie.
+    pub fn models_dir(&self) -> PathBuf {
+        self.data_dir.join("models")
+    }
+
+    /// Opens the embedder that is chosen, if one is.
+    ///
+    /// # Errors
+    /// As [`embedding::open`].
+    pub fn open_embedder(&self) -> Result<Option<Arc<dyn Embedder>>, EmbedError> {
+        embedding::open(&self.embedder, &self.models_dir(), self.embed_cache_ttl)
+    }
 }
 
 /// In which writes secrets are masked.
@@ -185,7 +203,9 @@ impl Read {
         let values = Values::check(layers, home, &mut faults);
         let settings = resolve::resolve(&values, environment, &files, &mut warnings, &mut faults);
         for (name, origin) in values.without_effect() {
-            warnings.push(format!("{origin}: `{name}` has no effect in this version"));
+            warnings.push(format!(
+                "{origin}: `{name}` has no effect with these settings"
+            ));
         }
         Read {
             settings,

@@ -20,7 +20,7 @@ pub struct Source {
 pub enum Reloaded {
     Unchanged,
     /// The settings that hold now; the warnings also name what needs a restart.
-    Changed(Loaded),
+    Changed(Box<Loaded>),
     /// Something is wrong: what held before goes on.
     Broken(ConfigError),
 }
@@ -75,10 +75,10 @@ impl Source {
         read.warnings.extend(kept.iter().map(restart));
         *files = read.files;
         if read.faults.is_empty() {
-            Reloaded::Changed(Loaded {
+            Reloaded::Changed(Box::new(Loaded {
                 settings: read.settings,
                 warnings: read.warnings,
-            })
+            }))
         } else {
             Reloaded::Broken(ConfigError(read.faults))
         }

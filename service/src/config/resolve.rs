@@ -9,8 +9,11 @@ use super::file::Files;
 use super::layers::Environment;
 use super::values::Values;
 use super::{RedactSecrets, Settings, redis};
+use crate::embedding::Choice;
+use crate::embedding::choice::{At, Wish};
 use crate::ranking::Weights;
 use crate::read::gates::pattern;
+use crate::secret::Secret;
 
 /// How old the topics that a read uses may be.
 const SIGNALS_MAX_AGE: Duration = Duration::from_secs(1);
@@ -45,6 +48,8 @@ pub(super) fn resolve(
         entity_cooc_top_n: values.count("entity_cooc_top_n"),
         entity_cooc_min_count: values.count("entity_cooc_min_count") as u64,
         user_entities: lines("entities_file", warnings).join("\n"),
+        embedder: embedder(values, faults),
+        embed_cache_ttl: Duration::from_secs(values.count("embed_cache_ttl") as u64),
         agent_id: values.text("agent_id"),
         is_primary: values.boolean("is_primary"),
         max_content_chars: values.count("max_content_chars"),
@@ -58,6 +63,34 @@ pub(super) fn resolve(
     };
     check_listen(values, settings.listen, faults);
     settings
+}
+
+/// The embedder that is asked for on purpose.
+fn embedder(values: &Values, faults: &mut Vec<Fault>) -> Choice {
+    let text = |key| values.text(key).unwrap_or_default();
+    let wish = Wish {
+        provider: text("embedder.provider"),
+        base_url: text("embedder.base_url"),
+        model: text("embedder.model"),
+    };
+    let mut choice = wish.clone().choice().unwrap_or_else(|refused| {
+        let (key, found) = match refused.at {
+            At::Provider => ("embedder.provider", wish.provider),
+            At::BaseUrl => ("embedder.base_url", wish.base_url),
+        };
+        faults.push(Fault::Combination {
+            origin: values.origin(key).unwrap_or(&Origin::Default).clone(),
+            key,
+            found: format!("`{found}`"),
+            problem: refused.problem.to_owned(),
+            hint: refused.hint,
+        });
+        Choice::None
+    });
+    if let Choice::Remote(endpoint) = &mut choice {
+        endpoint.api_key = Secret::new(text("embedder.api_key"));
+    }
+    choice
 }
 
 fn weights(values: &Values) -> Weights {

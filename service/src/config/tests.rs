@@ -48,520 +48,98 @@ fn errors(text: &str) -> String {
     error.replace(&file.path(), "config.json")
 }
 
-/// One line of the specification's table: key, default, names in the environment, a value that is
-/// not the default, one of the wrong type and one that is out of range or none of the words.
-type Line = (
-    &'static str,
-    Value,
-    &'static [&'static str],
-    Value,
-    Value,
-    Option<Value>,
-);
+/// The specification's table, a line for each key: name, default, names in the environment, a value
+/// that is not the default, one of the wrong type, and one that is out of range or none of the words.
+const TABLE: &str = r#"
+store | "auto" | KEEPSAKE_STORE | "embedded" | true | "postgres"
+listen | "127.0.0.1:7437" | KEEPSAKE_LISTEN | "127.0.0.1:1" | 7437 | "nowhere"
+allow_unauthenticated | false | KEEPSAKE_ALLOW_UNAUTHENTICATED | true | "false" |
+api_keys | [] | KEEPSAKE_API_KEY KEEPSAKE_API_KEYS | [{"name": "n"}] | "key" | [1]
+data_dir | "/home/ann/.local/share/keepsake" | KEEPSAKE_DATA_DIR | "/srv/k" | 1 |
+redis_url | null | KEEPSAKE_REDIS_URL | "redis://h" | 1 |
+redis_host | "127.0.0.1" | KEEPSAKE_REDIS_HOST | "h" | 1 |
+redis_port | 6379 | KEEPSAKE_REDIS_PORT | 6380 | "6379" | 65536
+redis_username | null | KEEPSAKE_REDIS_USERNAME | "ann" | 1 |
+redis_password | null | KEEPSAKE_REDIS_PASSWORD | "pw" | 1 |
+redis_db | 0 | KEEPSAKE_REDIS_DB | 3 | 1.5 | -1
+redis_mode | "single" | KEEPSAKE_REDIS_MODE | "sentinel" | 1 | "cluster"
+redis_sentinels | null | KEEPSAKE_REDIS_SENTINELS | "one:26379,two" | 1 |
+redis_sentinel_master | "mymaster" | KEEPSAKE_REDIS_SENTINEL_MASTER | "main" | 1 |
+redis_sentinel_password | null | KEEPSAKE_REDIS_SENTINEL_PASSWORD | "pw" | 1 |
+redis_prefix | null | KEEPSAKE_REDIS_PREFIX | "mine:" | 1 |
+top_k | 5 | KEEPSAKE_TOP_K | 7 | "five" | 0
+candidate_pool | 100 | KEEPSAKE_CANDIDATE_POOL | 200 | 2.5 | 10001
+candidate_k | 10 | KEEPSAKE_CANDIDATE_K | 20 | "20" | 0
+bm25_limit | 10 | KEEPSAKE_BM25_LIMIT | 20 | [20] | 0
+tag_filter | "" | KEEPSAKE_TAG_FILTER | "a, b" | ["a"] |
+skip_min_length | 2 | KEEPSAKE_SKIP_MIN_LENGTH | 1 | "1" | -1
+skip_patterns_file | null | KEEPSAKE_SKIP_PATTERNS_FILE | "LINES" | 1 |
+decay_half_days | 60 | KEEPSAKE_DECAY_HALF_DAYS | 7.5 | "60" | 0
+decay_floor | 0.5 | KEEPSAKE_DECAY_FLOOR | 0.25 | "0.5" | 1.5
+hot_topic_decay_half_days | 30 | KEEPSAKE_HOT_TOPIC_DECAY_HALF_DAYS | 7.5 | true | 0
+hot_topic_boost | 1.2 | KEEPSAKE_HOT_TOPIC_BOOST | 1.5 | "1" | 0.5
+sentiment_boost_positive | 1.5 | KEEPSAKE_SENTIMENT_BOOST_POSITIVE | 1.25 | "1" | 11
+sentiment_boost_negative | 1.3 | KEEPSAKE_SENTIMENT_BOOST_NEGATIVE | 1.25 | "1" | 0
+emotion_intensity_factor | 0.4 | KEEPSAKE_EMOTION_INTENSITY_FACTOR | 0.25 | "1" | 2
+feedback_positive_boost | 1.3 | KEEPSAKE_FEEDBACK_POSITIVE_BOOST | 1.25 | "1" | 0
+feedback_negative_penalty | 0.5 | KEEPSAKE_FEEDBACK_NEGATIVE_PENALTY | 0.25 | "1" | 2
+attention_boost_max | 1.5 | KEEPSAKE_ATTENTION_BOOST_MAX | 1.25 | "1" | 0
+attention_base_increment | 2.0 | KEEPSAKE_ATTENTION_BASE_INCREMENT | 3.5 | "1" | -1
+attention_emotion_factor | 1.5 | KEEPSAKE_ATTENTION_EMOTION_FACTOR | 3.5 | "1" | -1
+factor_influence | 0.2 | KEEPSAKE_FACTOR_INFLUENCE | 0.75 | "1" | 1.01
+embedder.provider | "auto" | KEEPSAKE_EMBEDDER KEEPSAKE_EMBEDDER_PROVIDER | "none" | 1 |
+embedder.base_url | null | KEEPSAKE_EMBEDDER_URL KEEPSAKE_EMBEDDER_BASE_URL | "http://h" | 1 |
+embedder.model | null | KEEPSAKE_EMBEDDER_MODEL | "m" | 1 |
+embedder.api_key | null | KEEPSAKE_EMBEDDER_API_KEY | "k" | 1 |
+embed_cache_ttl | 3600 | KEEPSAKE_EMBED_CACHE_TTL | 60 | "60" | -1
+vector_index | "flat" | KEEPSAKE_VECTOR_INDEX | "flat" | 1 | "hnsw"
+consolidate_min_group | 2 | KEEPSAKE_CONSOLIDATE_MIN_GROUP | 3 | "3" | 1
+consolidate_max_age_hours | 72 | KEEPSAKE_CONSOLIDATE_MAX_AGE_HOURS | 3 | "3" | -1
+llm.base_url | null | KEEPSAKE_LLM_URL KEEPSAKE_LLM_BASE_URL | "http://h" | 1 |
+llm.model | null | KEEPSAKE_LLM_MODEL | "m" | 1 |
+llm.api_key | null | KEEPSAKE_LLM_API_KEY | "k" | 1 |
+forget_max_age_days | 30 | KEEPSAKE_FORGET_MAX_AGE_DAYS | 3 | "3" | -1
+forget_dry_run | true | KEEPSAKE_FORGET_DRY_RUN | false | "false" |
+trash_days | 30 | KEEPSAKE_TRASH_DAYS | 3 | "3" | -1
+dedup_threshold | 0.65 | KEEPSAKE_DEDUP_THRESHOLD | 0.75 | "1" | 2
+synonym_min_word_freq | 10 | KEEPSAKE_SYNONYM_MIN_WORD_FREQ | 3 | "3" | 0
+synonym_jaccard_threshold | 0.5 | KEEPSAKE_SYNONYM_JACCARD_THRESHOLD | 0.75 | "1" | 2
+synonym_min_co_occurrence | 3 | KEEPSAKE_SYNONYM_MIN_CO_OCCURRENCE | 4 | "3" | 0
+entity_cooc_top_n | 3 | KEEPSAKE_ENTITY_COOC_TOP_N | 4 | "3" | 101
+entity_cooc_min_count | 2 | KEEPSAKE_ENTITY_COOC_MIN_COUNT | 4 | "3" | 0
+entities_file | null | KEEPSAKE_ENTITIES_FILE | "LINES" | 1 |
+redact_secrets | "automatic" | KEEPSAKE_REDACT_SECRETS | "always" | true | "sometimes"
+agent_id | "" | KEEPSAKE_AGENT_ID | "alpha" | 1 |
+is_primary | false | KEEPSAKE_IS_PRIMARY | true | "false" |
+max_content_chars | 65536 | KEEPSAKE_MAX_CONTENT_CHARS | 100 | "100" | 0
+max_context_chars | 8000 | KEEPSAKE_MAX_CONTEXT_CHARS | 100 | "100" | 0
+"#;
+
+/// A line of the table.
+struct Line {
+    key: &'static str,
+    default: Value,
+    names: Vec<&'static str>,
+    value: Value,
+    wrong: Value,
+    outside: Option<Value>,
+}
 
 fn lines() -> Vec<Line> {
-    let line = |key, default, names: &'static [&'static str], value, wrong, outside| -> Line {
-        (key, default, names, value, wrong, outside)
+    let json = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+    let line = |line: &'static str| {
+        let columns: Vec<&str> = line.split('|').map(str::trim).collect();
+        let [key, default, names, value, wrong, outside] = columns.try_into().unwrap();
+        Line {
+            key,
+            default: json(default),
+            names: names.split(' ').collect(),
+            value: json(value),
+            wrong: json(wrong),
+            outside: (!outside.is_empty()).then(|| json(outside)),
+        }
     };
-    let some = |value: Value| Some(value);
-    vec![
-        line(
-            "store",
-            json!("auto"),
-            &["KEEPSAKE_STORE"],
-            json!("embedded"),
-            json!(true),
-            some(json!("postgres")),
-        ),
-        line(
-            "listen",
-            json!("127.0.0.1:7437"),
-            &["KEEPSAKE_LISTEN"],
-            json!("127.0.0.1:1"),
-            json!(7437),
-            some(json!("nowhere")),
-        ),
-        line(
-            "allow_unauthenticated",
-            json!(false),
-            &["KEEPSAKE_ALLOW_UNAUTHENTICATED"],
-            json!(true),
-            json!("false"),
-            None,
-        ),
-        line(
-            "api_keys",
-            json!([]),
-            &["KEEPSAKE_API_KEY", "KEEPSAKE_API_KEYS"],
-            json!([{"name": "n"}]),
-            json!("key"),
-            some(json!([1])),
-        ),
-        line(
-            "data_dir",
-            json!("/home/ann/.local/share/keepsake"),
-            &["KEEPSAKE_DATA_DIR"],
-            json!("/srv/k"),
-            json!(1),
-            None,
-        ),
-        line(
-            "redis_url",
-            json!(null),
-            &["KEEPSAKE_REDIS_URL"],
-            json!("redis://h"),
-            json!(1),
-            None,
-        ),
-        line(
-            "redis_host",
-            json!("127.0.0.1"),
-            &["KEEPSAKE_REDIS_HOST"],
-            json!("h"),
-            json!(1),
-            None,
-        ),
-        line(
-            "redis_port",
-            json!(6379),
-            &["KEEPSAKE_REDIS_PORT"],
-            json!(6380),
-            json!("6379"),
-            some(json!(65_536)),
-        ),
-        line(
-            "redis_username",
-            json!(null),
-            &["KEEPSAKE_REDIS_USERNAME"],
-            json!("ann"),
-            json!(1),
-            None,
-        ),
-        line(
-            "redis_password",
-            json!(null),
-            &["KEEPSAKE_REDIS_PASSWORD"],
-            json!("pw"),
-            json!(1),
-            None,
-        ),
-        line(
-            "redis_db",
-            json!(0),
-            &["KEEPSAKE_REDIS_DB"],
-            json!(3),
-            json!(1.5),
-            some(json!(-1)),
-        ),
-        line(
-            "redis_mode",
-            json!("single"),
-            &["KEEPSAKE_REDIS_MODE"],
-            json!("sentinel"),
-            json!(1),
-            some(json!("cluster")),
-        ),
-        line(
-            "redis_sentinels",
-            json!(null),
-            &["KEEPSAKE_REDIS_SENTINELS"],
-            json!("one:26379,two"),
-            json!(1),
-            None,
-        ),
-        line(
-            "redis_sentinel_master",
-            json!("mymaster"),
-            &["KEEPSAKE_REDIS_SENTINEL_MASTER"],
-            json!("main"),
-            json!(1),
-            None,
-        ),
-        line(
-            "redis_sentinel_password",
-            json!(null),
-            &["KEEPSAKE_REDIS_SENTINEL_PASSWORD"],
-            json!("pw"),
-            json!(1),
-            None,
-        ),
-        line(
-            "redis_prefix",
-            json!(null),
-            &["KEEPSAKE_REDIS_PREFIX"],
-            json!("mine:"),
-            json!(1),
-            None,
-        ),
-        line(
-            "top_k",
-            json!(5),
-            &["KEEPSAKE_TOP_K"],
-            json!(7),
-            json!("five"),
-            some(json!(0)),
-        ),
-        line(
-            "candidate_pool",
-            json!(100),
-            &["KEEPSAKE_CANDIDATE_POOL"],
-            json!(200),
-            json!(2.5),
-            some(json!(10_001)),
-        ),
-        line(
-            "candidate_k",
-            json!(10),
-            &["KEEPSAKE_CANDIDATE_K"],
-            json!(20),
-            json!("20"),
-            some(json!(0)),
-        ),
-        line(
-            "bm25_limit",
-            json!(10),
-            &["KEEPSAKE_BM25_LIMIT"],
-            json!(20),
-            json!([20]),
-            some(json!(0)),
-        ),
-        line(
-            "tag_filter",
-            json!(""),
-            &["KEEPSAKE_TAG_FILTER"],
-            json!("a, b"),
-            json!(["a"]),
-            None,
-        ),
-        line(
-            "skip_min_length",
-            json!(2),
-            &["KEEPSAKE_SKIP_MIN_LENGTH"],
-            json!(1),
-            json!("1"),
-            some(json!(-1)),
-        ),
-        line(
-            "skip_patterns_file",
-            json!(null),
-            &["KEEPSAKE_SKIP_PATTERNS_FILE"],
-            json!("LINES"),
-            json!(1),
-            None,
-        ),
-        line(
-            "decay_half_days",
-            json!(60),
-            &["KEEPSAKE_DECAY_HALF_DAYS"],
-            json!(7.5),
-            json!("60"),
-            some(json!(0)),
-        ),
-        line(
-            "decay_floor",
-            json!(0.5),
-            &["KEEPSAKE_DECAY_FLOOR"],
-            json!(0.25),
-            json!("0.5"),
-            some(json!(1.5)),
-        ),
-        line(
-            "hot_topic_decay_half_days",
-            json!(30),
-            &["KEEPSAKE_HOT_TOPIC_DECAY_HALF_DAYS"],
-            json!(7.5),
-            json!(true),
-            some(json!(0)),
-        ),
-        line(
-            "hot_topic_boost",
-            json!(1.2),
-            &["KEEPSAKE_HOT_TOPIC_BOOST"],
-            json!(1.5),
-            json!("1"),
-            some(json!(0.5)),
-        ),
-        line(
-            "sentiment_boost_positive",
-            json!(1.5),
-            &["KEEPSAKE_SENTIMENT_BOOST_POSITIVE"],
-            json!(1.25),
-            json!("1"),
-            some(json!(11)),
-        ),
-        line(
-            "sentiment_boost_negative",
-            json!(1.3),
-            &["KEEPSAKE_SENTIMENT_BOOST_NEGATIVE"],
-            json!(1.25),
-            json!("1"),
-            some(json!(0)),
-        ),
-        line(
-            "emotion_intensity_factor",
-            json!(0.4),
-            &["KEEPSAKE_EMOTION_INTENSITY_FACTOR"],
-            json!(0.25),
-            json!("1"),
-            some(json!(2)),
-        ),
-        line(
-            "feedback_positive_boost",
-            json!(1.3),
-            &["KEEPSAKE_FEEDBACK_POSITIVE_BOOST"],
-            json!(1.25),
-            json!("1"),
-            some(json!(0)),
-        ),
-        line(
-            "feedback_negative_penalty",
-            json!(0.5),
-            &["KEEPSAKE_FEEDBACK_NEGATIVE_PENALTY"],
-            json!(0.25),
-            json!("1"),
-            some(json!(2)),
-        ),
-        line(
-            "attention_boost_max",
-            json!(1.5),
-            &["KEEPSAKE_ATTENTION_BOOST_MAX"],
-            json!(1.25),
-            json!("1"),
-            some(json!(0)),
-        ),
-        line(
-            "attention_base_increment",
-            json!(2.0),
-            &["KEEPSAKE_ATTENTION_BASE_INCREMENT"],
-            json!(3.5),
-            json!("1"),
-            some(json!(-1)),
-        ),
-        line(
-            "attention_emotion_factor",
-            json!(1.5),
-            &["KEEPSAKE_ATTENTION_EMOTION_FACTOR"],
-            json!(3.5),
-            json!("1"),
-            some(json!(-1)),
-        ),
-        line(
-            "factor_influence",
-            json!(0.2),
-            &["KEEPSAKE_FACTOR_INFLUENCE"],
-            json!(0.75),
-            json!("1"),
-            some(json!(1.01)),
-        ),
-        line(
-            "embedder.provider",
-            json!("auto"),
-            &["KEEPSAKE_EMBEDDER", "KEEPSAKE_EMBEDDER_PROVIDER"],
-            json!("none"),
-            json!(1),
-            None,
-        ),
-        line(
-            "embedder.base_url",
-            json!(null),
-            &["KEEPSAKE_EMBEDDER_URL", "KEEPSAKE_EMBEDDER_BASE_URL"],
-            json!("http://h"),
-            json!(1),
-            None,
-        ),
-        line(
-            "embedder.model",
-            json!(null),
-            &["KEEPSAKE_EMBEDDER_MODEL"],
-            json!("m"),
-            json!(1),
-            None,
-        ),
-        line(
-            "embedder.api_key",
-            json!(null),
-            &["KEEPSAKE_EMBEDDER_API_KEY"],
-            json!("k"),
-            json!(1),
-            None,
-        ),
-        line(
-            "embed_cache_ttl",
-            json!(3600),
-            &["KEEPSAKE_EMBED_CACHE_TTL"],
-            json!(60),
-            json!("60"),
-            some(json!(-1)),
-        ),
-        line(
-            "vector_index",
-            json!("flat"),
-            &["KEEPSAKE_VECTOR_INDEX"],
-            json!("flat"),
-            json!(1),
-            some(json!("hnsw")),
-        ),
-        line(
-            "consolidate_min_group",
-            json!(2),
-            &["KEEPSAKE_CONSOLIDATE_MIN_GROUP"],
-            json!(3),
-            json!("3"),
-            some(json!(1)),
-        ),
-        line(
-            "consolidate_max_age_hours",
-            json!(72),
-            &["KEEPSAKE_CONSOLIDATE_MAX_AGE_HOURS"],
-            json!(3),
-            json!("3"),
-            some(json!(-1)),
-        ),
-        line(
-            "llm.base_url",
-            json!(null),
-            &["KEEPSAKE_LLM_URL", "KEEPSAKE_LLM_BASE_URL"],
-            json!("http://h"),
-            json!(1),
-            None,
-        ),
-        line(
-            "llm.model",
-            json!(null),
-            &["KEEPSAKE_LLM_MODEL"],
-            json!("m"),
-            json!(1),
-            None,
-        ),
-        line(
-            "llm.api_key",
-            json!(null),
-            &["KEEPSAKE_LLM_API_KEY"],
-            json!("k"),
-            json!(1),
-            None,
-        ),
-        line(
-            "forget_max_age_days",
-            json!(30),
-            &["KEEPSAKE_FORGET_MAX_AGE_DAYS"],
-            json!(3),
-            json!("3"),
-            some(json!(-1)),
-        ),
-        line(
-            "forget_dry_run",
-            json!(true),
-            &["KEEPSAKE_FORGET_DRY_RUN"],
-            json!(false),
-            json!("false"),
-            None,
-        ),
-        line(
-            "trash_days",
-            json!(30),
-            &["KEEPSAKE_TRASH_DAYS"],
-            json!(3),
-            json!("3"),
-            some(json!(-1)),
-        ),
-        line(
-            "dedup_threshold",
-            json!(0.65),
-            &["KEEPSAKE_DEDUP_THRESHOLD"],
-            json!(0.75),
-            json!("1"),
-            some(json!(2)),
-        ),
-        line(
-            "synonym_min_word_freq",
-            json!(10),
-            &["KEEPSAKE_SYNONYM_MIN_WORD_FREQ"],
-            json!(3),
-            json!("3"),
-            some(json!(0)),
-        ),
-        line(
-            "synonym_jaccard_threshold",
-            json!(0.5),
-            &["KEEPSAKE_SYNONYM_JACCARD_THRESHOLD"],
-            json!(0.75),
-            json!("1"),
-            some(json!(2)),
-        ),
-        line(
-            "synonym_min_co_occurrence",
-            json!(3),
-            &["KEEPSAKE_SYNONYM_MIN_CO_OCCURRENCE"],
-            json!(4),
-            json!("3"),
-            some(json!(0)),
-        ),
-        line(
-            "entity_cooc_top_n",
-            json!(3),
-            &["KEEPSAKE_ENTITY_COOC_TOP_N"],
-            json!(4),
-            json!("3"),
-            some(json!(101)),
-        ),
-        line(
-            "entity_cooc_min_count",
-            json!(2),
-            &["KEEPSAKE_ENTITY_COOC_MIN_COUNT"],
-            json!(4),
-            json!("3"),
-            some(json!(0)),
-        ),
-        line(
-            "entities_file",
-            json!(null),
-            &["KEEPSAKE_ENTITIES_FILE"],
-            json!("LINES"),
-            json!(1),
-            None,
-        ),
-        line(
-            "redact_secrets",
-            json!("automatic"),
-            &["KEEPSAKE_REDACT_SECRETS"],
-            json!("always"),
-            json!(true),
-            some(json!("sometimes")),
-        ),
-        line(
-            "agent_id",
-            json!(""),
-            &["KEEPSAKE_AGENT_ID"],
-            json!("alpha"),
-            json!(1),
-            None,
-        ),
-        line(
-            "is_primary",
-            json!(false),
-            &["KEEPSAKE_IS_PRIMARY"],
-            json!(true),
-            json!("false"),
-            None,
-        ),
-        line(
-            "max_content_chars",
-            json!(65_536),
-            &["KEEPSAKE_MAX_CONTENT_CHARS"],
-            json!(100),
-            json!("100"),
-            some(json!(0)),
-        ),
-        line(
-            "max_context_chars",
-            json!(8_000),
-            &["KEEPSAKE_MAX_CONTEXT_CHARS"],
-            json!(100),
-            json!("100"),
-            some(json!(0)),
-        ),
-    ]
+    TABLE.trim().lines().map(line).collect()
 }
 
 /// A file that sets one key, nested if it has a dot.
@@ -587,7 +165,7 @@ fn same(one: &Value, other: &Value) -> bool {
 
 #[test]
 fn every_key_has_a_line_in_these_tests() {
-    let tested: BTreeSet<&str> = lines().iter().map(|line| line.0).collect();
+    let tested: BTreeSet<&str> = lines().iter().map(|line| line.key).collect();
     let known: BTreeSet<&str> = raw::KEYS.iter().map(|key| key.name).collect();
     assert_eq!(tested, known);
 }
@@ -596,7 +174,7 @@ fn every_key_has_a_line_in_these_tests() {
 fn every_key_has_its_default() {
     let home = environment(&[("HOME", "/home/ann")]);
     let report = report(&Flags::new(), &home);
-    for (key, default, ..) in lines() {
+    for Line { key, default, .. } in lines() {
         let shown = shown(&report, key);
         assert!(same(&shown.value, &default), "{shown:?}, not {default}");
         assert_eq!(shown.origin, Origin::Default);
@@ -606,7 +184,14 @@ fn every_key_has_its_default() {
 
 #[test]
 fn every_key_is_read_from_the_file_and_from_the_environment_which_is_stronger() {
-    for (key, default, names, value, _, _) in lines() {
+    for line in lines() {
+        let Line {
+            key,
+            default,
+            names,
+            value,
+            ..
+        } = line;
         let is_secret = raw::find(key).unwrap().kind.is_secret();
         let expected = |value: &Value| {
             if is_secret {
@@ -632,7 +217,7 @@ fn every_key_is_read_from_the_file_and_from_the_environment_which_is_stronger() 
                 .map_or_else(|| value.to_string(), str::to_owned)
         };
         let over = File::new(&setting(key, &default));
-        for name in names {
+        for name in &names {
             let set = report(&Flags::new(), &over.environment(&[(name, &text(&value))]));
             let found = shown(&set, key);
             let as_text = if raw::find(key).unwrap().kind == raw::Kind::Secrets {
@@ -652,7 +237,14 @@ fn every_key_is_read_from_the_file_and_from_the_environment_which_is_stronger() 
 
 #[test]
 fn every_value_of_the_wrong_type_or_out_of_range_is_told_with_its_place() {
-    for (key, _, names, _, wrong, outside) in lines() {
+    for line in lines() {
+        let Line {
+            key,
+            names,
+            wrong,
+            outside,
+            ..
+        } = line;
         let allowed = raw::find(key).unwrap().kind.allowed();
         for value in [Some(wrong), outside.clone()].into_iter().flatten() {
             let told = errors(&setting(key, &value));
@@ -676,7 +268,13 @@ fn every_value_of_the_wrong_type_or_out_of_range_is_told_with_its_place() {
 #[test]
 fn every_key_has_an_effect_or_says_that_it_has_none() {
     let more = File::new("a line");
-    for (key, default, _, value, _, _) in lines() {
+    for Line {
+        key,
+        default,
+        value,
+        ..
+    } in lines()
+    {
         let value = if value == "LINES" {
             json!(more.path())
         } else {
@@ -690,7 +288,7 @@ fn every_key_has_an_effect_or_says_that_it_has_none() {
         let none = loaded
             .warnings
             .iter()
-            .any(|warning| warning.ends_with("has no effect in this version"));
+            .any(|warning| warning.ends_with("has no effect with these settings"));
         assert_eq!(
             loaded.settings == plain,
             none,
@@ -840,7 +438,7 @@ fn unknown_names_are_warnings_with_the_nearest_name() {
         [
             "`config.json`, line 1, column 2: unknown key `topk`\nhint: did you mean `top_k`?",
             "`config.json`, line 1, column 26: unknown key `embedder.modle`\nhint: did you mean `embedder.model`?",
-            "`config.json`, line 1, column 42: unknown key `zzzzzz`",
+            "`config.json`, line 1, column 41: unknown key `zzzzzz`",
             "unknown environment variable `KEEPSAKE_TOPK`\nhint: did you mean `KEEPSAKE_TOP_K`?",
         ]
     );
@@ -854,8 +452,8 @@ fn secrets_are_in_no_message() {
         &Flags::new(),
         &file.environment(&[("KEEPSAKE_EMBEDDER_API_KEY", "hunter2")]),
     );
-    let shown = format!("{report:?}");
-    let everything = format!("{shown} {}", ConfigError(report.faults));
+    let debugged = format!("{report:?}");
+    let everything = format!("{debugged} {}", ConfigError(report.faults));
     assert!(!everything.contains("hunter2"), "{everything}");
     assert!(everything.contains("`redis_password` is a list of something else, allowed is a text"));
 }
@@ -878,6 +476,20 @@ fn a_key_of_a_provider_goes_to_that_provider_alone() {
             "{provider}"
         );
     }
+}
+
+#[test]
+fn a_model_alone_is_one_of_openais_and_gets_its_key() {
+    let file = File::new(&setting("embedder.model", &json!("text-embedding-3-large")));
+    let loaded = load(
+        &Flags::new(),
+        &file.environment(&[("OPENAI_API_KEY", "hunter2")]),
+    );
+    let Choice::Remote(endpoint) = loaded.unwrap().settings.embedder else {
+        panic!("a model is a reason to ask a service");
+    };
+    assert_eq!(endpoint.api_key.expose(), "hunter2");
+    assert!(!format!("{endpoint:?}").contains("hunter2"));
 }
 
 #[test]
@@ -946,7 +558,7 @@ mod reloading {
 
     fn changed(source: &Source) -> Loaded {
         match source.reload() {
-            Reloaded::Changed(loaded) => loaded,
+            Reloaded::Changed(loaded) => *loaded,
             other => panic!("{other:?}"),
         }
     }

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::error::{Fault, Origin};
 use super::layers::{Layers, Written, expanded};
 use super::raw::{KEYS, Key, Kind, find};
-use super::secret::{MASK, Secret};
+use crate::secret::MASK;
 
 /// Checked values by key. Remembers which were asked for: a value that is set and never asked for
 /// has no effect, and its owner is told so.
@@ -71,10 +71,6 @@ impl Values {
     /// An address; `None` only if the key has no default.
     pub(super) fn address(&self, name: &'static str) -> Option<SocketAddr> {
         self.text(name)?.parse().ok()
-    }
-
-    pub(super) fn secret(&self, name: &'static str) -> Option<Secret> {
-        self.text(name).map(Secret::new)
     }
 
     /// Whether a value is an empty text, which is as if unset.

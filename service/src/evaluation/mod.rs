@@ -16,7 +16,7 @@ use crate::clock::{Clock, new_id};
 use crate::config::{Settings, StoreChoice};
 use crate::memory::{Details, Place};
 use crate::query::Filters;
-use crate::read::{self, Request, context};
+use crate::read::{self, Mode, Request, context};
 use crate::scope::Scope;
 use crate::store::redis::{self, options::RedisOptions};
 use crate::write::{self, Draft};
@@ -29,7 +29,7 @@ const DEPTH: usize = 50;
 const CHUNK: usize = 500;
 
 /// A set run once.
-pub struct Outcome {
+pub struct Measured {
     pub runs: Vec<QueryRun>,
     /// Mean characters that prefetch would put before a model.
     pub context_chars: f64,
@@ -106,11 +106,11 @@ impl<'a> Stored<'a> {
         Ok(())
     }
 
-    /// Asks every question with these parts switched on.
+    /// Asks every question in a mode with these parts switched on.
     ///
     /// # Errors
     /// When a store fails.
-    pub async fn ask(&self, switches: Switches) -> anyhow::Result<Outcome> {
+    pub async fn ask(&self, switches: Switches, mode: Mode) -> anyhow::Result<Measured> {
         let (mut runs, mut context_chars) = (Vec::with_capacity(self.set.queries.len()), 0);
         for query in &self.set.queries {
             let group = self
@@ -120,12 +120,12 @@ impl<'a> Stored<'a> {
             let mut app = group.app.clone();
             app.switches = switches;
             let now = query.date.unwrap_or(group.end);
-            let found = search(&app, query, now).await?;
+            let found = search(&app, query, mode, now).await?;
             let ids: Vec<String> = found
                 .into_iter()
                 .filter_map(|id| group.ids.get(&id).cloned())
                 .collect();
-            context_chars += prefetched(&app, query, now).await?;
+            context_chars += prefetched(&app, query, mode, now).await?;
             runs.push(QueryRun {
                 query: query.id.clone(),
                 category: query.category.clone(),
@@ -134,7 +134,7 @@ impl<'a> Stored<'a> {
             });
         }
         let context_chars = context_chars as f64 / self.set.queries.len().max(1) as f64;
-        Ok(Outcome {
+        Ok(Measured {
             runs,
             context_chars,
         })
@@ -187,8 +187,13 @@ fn draft(memory: &sets::LabelledMemory) -> Draft {
     }
 }
 
-async fn search(app: &App, query: &Labelled, now: DateTime<Utc>) -> anyhow::Result<Vec<String>> {
-    let request = request(query, DEPTH);
+async fn search(
+    app: &App,
+    query: &Labelled,
+    mode: Mode,
+    now: DateTime<Utc>,
+) -> anyhow::Result<Vec<String>> {
+    let request = request(query, DEPTH, mode);
     let answer = read::search(app, &Scope::owner(), &request, now).await?;
     Ok(answer
         .hits
@@ -197,11 +202,16 @@ async fn search(app: &App, query: &Labelled, now: DateTime<Utc>) -> anyhow::Resu
         .collect())
 }
 
-async fn prefetched(app: &App, query: &Labelled, now: DateTime<Utc>) -> anyhow::Result<usize> {
+async fn prefetched(
+    app: &App,
+    query: &Labelled,
+    mode: Mode,
+    now: DateTime<Utc>,
+) -> anyhow::Result<usize> {
     let answer = read::prefetch(
         app,
         &Scope::owner(),
-        &request(query, app.settings.top_k),
+        &request(query, app.settings.top_k, mode),
         now,
     )
     .await?;
@@ -213,11 +223,12 @@ async fn prefetched(app: &App, query: &Labelled, now: DateTime<Utc>) -> anyhow::
     )
 }
 
-fn request(query: &Labelled, top_k: usize) -> Request {
+fn request(query: &Labelled, top_k: usize, mode: Mode) -> Request {
     Request {
         query: query.text.clone(),
         top_k,
         filters: Filters::default(),
+        mode,
         min_score: None,
         explain: None,
     }

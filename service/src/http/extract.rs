@@ -85,9 +85,7 @@ impl<T: DeserializeOwned> FromRequest<App> for Body<T> {
 
     async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
         let defaults = query_scope(request.uri().query().unwrap_or_default(), true)?;
-        let Value::Object(object) = json_body(request, app).await? else {
-            return Err(Problem::invalid_field("body", "must be a JSON object"));
-        };
+        let object = json_object(request, app).await?;
         item(object, &defaults, &app.settings).map(|(scope, value)| Body { scope, value })
     }
 }
@@ -105,9 +103,7 @@ impl<T: DeserializeOwned> FromRequest<App> for SessionBody<T> {
 
     async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
         let defaults = query_scope(request.uri().query().unwrap_or_default(), true)?;
-        let Value::Object(object) = json_body(request, app).await? else {
-            return Err(Problem::invalid_field("body", "must be a JSON object"));
-        };
+        let object = json_object(request, app).await?;
         let (given, rest) = split(object)?;
         let given = given.or(&defaults);
         let mut session = SessionSettings::default();
@@ -141,9 +137,7 @@ impl<T: DeserializeOwned> FromRequest<App> for SessionFields<T> {
 
     async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
         let defaults = query_scope(request.uri().query().unwrap_or_default(), true)?;
-        let Value::Object(object) = json_body(request, app).await? else {
-            return Err(Problem::invalid_field("body", "must be a JSON object"));
-        };
+        let object = json_object(request, app).await?;
         let (given, rest) = split(object)?;
         let given = given.or(&defaults);
         Ok(SessionFields {
@@ -321,6 +315,14 @@ fn wrong_value(path: &str, message: &str) -> Problem {
         (_, path) => path.to_owned(),
     };
     Problem::invalid(vec![FieldError::new(field, message)])
+}
+
+/// The JSON object of a body that must be one.
+async fn json_object(request: Request, app: &App) -> Result<Map<String, Value>, Problem> {
+    match json_body(request, app).await? {
+        Value::Object(object) => Ok(object),
+        _ => Err(Problem::invalid_field("body", "must be a JSON object")),
+    }
 }
 
 /// The JSON value of a body of the right type and size.

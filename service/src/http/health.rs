@@ -1,7 +1,7 @@
 //! /healthz, /readyz, /version, /v1/stats.
 
 use axum::Json;
-use axum::extract::State;
+use axum::extract::State as Shared;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value, json};
@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use super::extract::{NoFields, Params};
 use super::problem::Problem;
 use crate::app::App;
+use crate::meaning::State;
 use crate::memory::State as MemoryState;
 
 /// What this version can do; clients ask before they rely on it.
@@ -31,30 +32,52 @@ pub(super) async fn healthz() -> Json<Value> {
     Json(json!({"status": "ok"}))
 }
 
-pub(super) async fn readyz(State(app): State<App>) -> Response {
+pub(super) async fn readyz(Shared(app): Shared<App>) -> Response {
+    let (embedder, mut reasons) = embedder(&app);
     // A broken edit of the configuration does not stop the service: the former one is in use.
     let complaints = app.configuration_complaints();
-    let reasons: Vec<String> = complaints
-        .iter()
-        .map(|complaint| format!("configuration: {complaint}"))
-        .collect();
+    let complaints = complaints.iter();
+    reasons.extend(complaints.map(|complaint| format!("configuration: {complaint}")));
     let checked = match app.store.check().await {
         Ok(()) => app.store.notes().await,
         Err(error) => Err(error),
     };
     match checked {
         Ok(notes) => {
-            Json(json!({"ready": true, "store": "ok", "reasons": reasons, "notes": notes}))
+            Json(json!({"ready": true, "store": "ok", "embedder": embedder, "reasons": reasons, "notes": notes}))
                 .into_response()
         }
         Err(error) => {
-            let reason = format!("store: {error}");
+            reasons.push(format!("store: {error}"));
             (
                 StatusCode::SERVICE_UNAVAILABLE,
-                Json(json!({"ready": false, "store": "failing", "reasons": [reason]})),
+                Json(json!({"ready": false, "store": "failing", "embedder": embedder, "reasons": reasons})),
             )
                 .into_response()
         }
+    }
+}
+
+/// The embedder and how far its vectors are. Words find without it, so it never makes the service
+/// unready; but it is said.
+fn embedder(app: &App) -> (Value, Vec<String>) {
+    let Some(meaning) = &app.meaning else {
+        return (json!({"name": "none", "state": "none"}), Vec::new());
+    };
+    let name = meaning.embedder().name();
+    match meaning.state() {
+        State::Unknown => (json!({"name": name, "state": "starting"}), Vec::new()),
+        State::Ready => (json!({"name": name, "state": "ready"}), Vec::new()),
+        State::Switching { with, without } => (
+            json!({"name": name, "state": "switching", "with": with, "without": without}),
+            vec![format!(
+                "embedder: lexical only until {without} more memories have a vector"
+            )],
+        ),
+        State::Failing(why) => (
+            json!({"name": name, "state": "failing"}),
+            vec![format!("embedder: lexical only: {why}")],
+        ),
     }
 }
 
@@ -63,7 +86,7 @@ pub(super) async fn version() -> Json<Value> {
 }
 
 pub(super) async fn stats(
-    State(app): State<App>,
+    Shared(app): Shared<App>,
     params: Params<NoFields>,
 ) -> Result<Json<Value>, Problem> {
     let stats = app.store.stats(&params.scope, app.clock.now()).await?;

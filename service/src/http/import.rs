@@ -1,5 +1,7 @@
 //! POST /v1/import: what was exported, put back.
 
+use std::sync::Arc;
+
 use axum::Json;
 use axum::extract::{Request, State};
 use chrono::{DateTime, SubsecRound, Utc};
@@ -12,8 +14,9 @@ use super::ndjson::{self, Line, Lines};
 use super::problem::Problem;
 use crate::app::App;
 use crate::memory::{Details, Fate, Memory, MemoryId, Place};
+use crate::parallel;
 use crate::scope::Scope;
-use crate::store::{Counter, Imported};
+use crate::store::{Counter, Import, Imported};
 use crate::write::import::Restored;
 use crate::write::{self, Origin};
 
@@ -93,6 +96,19 @@ impl Tally {
             self.told.push(json!({"line": line, "problem": problem}));
         }
     }
+
+    fn count(&mut self, lines: Vec<usize>, outcomes: Vec<Imported>) {
+        for (line, outcome) in lines.into_iter().zip(outcomes) {
+            match outcome {
+                Imported::Created => self.created += 1,
+                Imported::Updated => self.updated += 1,
+                Imported::Unchanged => self.unchanged += 1,
+                Imported::Refused(reason) => {
+                    self.refuse(line, &Problem::invalid_field("id", reason));
+                }
+            }
+        }
+    }
 }
 
 pub(super) async fn import(
@@ -103,10 +119,24 @@ pub(super) async fn import(
         return Err(Problem::unsupported_media_type(ndjson::CONTENT_TYPE));
     }
     let defaults = ItemDefaults::from_query(request.uri().query().unwrap_or_default())?;
+    let defaults = Arc::new(defaults);
     let mut lines = Lines::new(request.into_body());
     let mut tally = Tally::default();
-    while let Some(read) = lines.next().await {
-        put(&app, &defaults, read, &mut tally).await?;
+    let mut ready = Ready::default();
+    loop {
+        // The next lines are made ready while those before them are stored.
+        let next = async {
+            match lines.next().await {
+                Some(read) => Some(prepare(&app, &defaults, read).await),
+                None => None,
+            }
+        };
+        let (stored, next) = tokio::join!(store(&app, ready, &mut tally), next);
+        stored?;
+        match next {
+            Some(next) => ready = next,
+            None => break,
+        }
     }
     Ok(Json(json!({
         "created": tally.created,
@@ -118,45 +148,63 @@ pub(super) async fn import(
     })))
 }
 
-/// Puts back what some lines hold.
-async fn put(
-    app: &App,
-    defaults: &ItemDefaults,
-    lines: Vec<Line>,
-    tally: &mut Tally,
-) -> Result<(), Problem> {
-    let mut numbers = Vec::with_capacity(lines.len());
-    let mut memories = Vec::with_capacity(lines.len());
-    let mut counters = Vec::new();
-    for line in lines {
-        let parsed = line.value.and_then(|value| {
+/// Lines that are ready to be stored.
+#[derive(Default)]
+struct Ready {
+    /// Of the lines that hold the memories.
+    numbers: Vec<usize>,
+    memories: Vec<Import>,
+    counters: Vec<Counter>,
+    refused: Vec<(usize, Problem)>,
+}
+
+/// What a line holds.
+enum Held {
+    Memory(Box<Restored>),
+    Counter(Counter),
+}
+
+/// Reads lines and makes what they hold ready.
+async fn prepare(app: &App, defaults: &Arc<ItemDefaults>, lines: Vec<Line>) -> Ready {
+    let bytes = lines.iter().map(|line| line.bytes).sum();
+    let (reader, defaults) = (app.clone(), defaults.clone());
+    let held = parallel::map(lines, bytes, move |line: Line| {
+        let held = line.value.and_then(|value| {
             if value.get("kind").is_some() {
-                counter(value).map(|counter| counters.push(counter))
+                counter(value).map(Held::Counter)
             } else {
-                memory(app, defaults, value).map(|memory| {
-                    numbers.push(line.number);
-                    memories.push(memory);
-                })
+                memory(&reader, &defaults, value).map(|memory| Held::Memory(Box::new(memory)))
             }
         });
-        if let Err(problem) = parsed {
-            tally.refuse(line.number, &problem);
-        }
-    }
-    let outcomes = write::import::import(app, memories).await?;
-    for (number, outcome) in numbers.into_iter().zip(outcomes) {
-        match outcome {
-            Imported::Created => tally.created += 1,
-            Imported::Updated => tally.updated += 1,
-            Imported::Unchanged => tally.unchanged += 1,
-            Imported::Refused(reason) => {
-                tally.refuse(number, &Problem::invalid_field("id", reason));
+        (line.number, held)
+    });
+    let (mut ready, mut memories) = (Ready::default(), Vec::new());
+    for (number, held) in held.await {
+        match held {
+            Ok(Held::Memory(memory)) => {
+                ready.numbers.push(number);
+                memories.push(*memory);
             }
+            Ok(Held::Counter(counter)) => ready.counters.push(counter),
+            Err(problem) => ready.refused.push((number, problem)),
         }
     }
-    if !counters.is_empty() {
-        tally.restored += counters.len() as u64;
-        app.store.restore_counters(counters).await?;
+    ready.memories = write::import::ready(app, memories).await;
+    ready
+}
+
+/// Puts back what some lines hold.
+async fn store(app: &App, ready: Ready, tally: &mut Tally) -> Result<(), Problem> {
+    for (number, problem) in &ready.refused {
+        tally.refuse(*number, problem);
+    }
+    if !ready.memories.is_empty() {
+        let outcomes = app.store.import(ready.memories).await?;
+        tally.count(ready.numbers, outcomes);
+    }
+    if !ready.counters.is_empty() {
+        tally.restored += ready.counters.len() as u64;
+        app.store.restore_counters(ready.counters).await?;
     }
     Ok(())
 }

@@ -26,8 +26,12 @@ const MOST_AT_WORK: usize = 256;
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 /// Paths that answer however busy the service is.
 const ALWAYS: [&str; 3] = ["/healthz", "/readyz", "/version"];
-/// Paths whose requests have their own pace: uploads of any length.
-const OWN_PACE: [&str; 2] = ["/v1/memories/batch", "/v1/import"];
+/// Paths whose requests have their own pace: uploads of any length, and maintenance.
+const OWN_PACE: [&str; 3] = [
+    "/v1/memories/batch",
+    "/v1/import",
+    "/v1/maintenance/backfill",
+];
 /// Longest request id that is taken from a client.
 const MAX_REQUEST_ID: usize = 128;
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -134,7 +138,7 @@ mod tests {
     /// One route that never answers, one that panics.
     fn routes(time: Duration, most_at_work: usize) -> Router {
         let routes = Router::new()
-            .route("/stuck", get(|| std::future::pending::<()>()))
+            .route("/stuck", get(std::future::pending::<()>))
             .route("/panics", get(panics))
             .route("/healthz", get(|| async {}));
         wrap_with(routes, time, most_at_work, MOMENT)

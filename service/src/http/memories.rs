@@ -177,6 +177,7 @@ pub(super) async fn edit(
     let fields = body.value;
     let edit = Edit {
         content: None,
+        vector: None,
         tags: fields.tags,
         shared: fields.shared,
         category: fields.category,

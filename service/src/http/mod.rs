@@ -16,6 +16,7 @@ mod lists;
 mod live;
 pub mod local;
 mod lock;
+mod maintenance;
 mod memories;
 mod ndjson;
 mod operations;
@@ -101,6 +102,7 @@ fn routes() -> Routes {
         .on(DELETE, "/v1/synonyms/{term}", synonyms::remove)
         .on(POST, "/v1/sessions", sessions::begin)
         .on(GET, "/v1/stats", health::stats)
+        .on(POST, "/v1/maintenance/backfill", maintenance::backfill)
         .on(GET, "/v1/export", export::export)
         .on(POST, "/v1/import", import::import)
         .on(GET, "/healthz", health::healthz)
@@ -129,7 +131,8 @@ fn over(app: App, idempotency: Idempotency) -> Router {
         .with_state(app)
 }
 
-/// Serves until `shutdown` ends, then finishes what was accepted.
+/// Serves until `shutdown` ends, then finishes what was accepted. Meanwhile memories without a vector
+/// get one.
 ///
 /// # Errors
 /// When the listener fails.
@@ -138,7 +141,15 @@ pub async fn serve(
     app: App,
     shutdown: impl Future<Output = ()> + Send + 'static,
 ) -> std::io::Result<()> {
-    axum::serve(listener, router(app))
+    let background = app.meaning.clone().map(|meaning| {
+        let store = app.store.clone();
+        tokio::spawn(async move { meaning.keep_complete(store).await })
+    });
+    let served = axum::serve(listener, router(app))
         .with_graceful_shutdown(shutdown)
-        .await
+        .await;
+    if let Some(background) = background {
+        background.abort();
+    }
+    served
 }

@@ -18,6 +18,8 @@ const MOST_TOGETHER: usize = 256;
 /// A line of a body: what it holds, or why it cannot be read, with its number from 1.
 pub(super) struct Line {
     pub number: usize,
+    /// How long it is.
+    pub bytes: usize,
     pub value: Result<Value, Problem>,
 }
 
@@ -89,6 +91,7 @@ impl Lines {
             if !text.is_empty() {
                 lines.push(Line {
                     number: self.number,
+                    bytes: text.len(),
                     value: parse_json(text),
                 });
             }
@@ -105,6 +108,7 @@ impl Lines {
         (self.taken, self.searched) = (0, 0);
         vec![Line {
             number: self.number + 1,
+            bytes: 0,
             value: Err(problem),
         }]
     }

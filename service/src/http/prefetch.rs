@@ -39,7 +39,7 @@ pub(super) struct Found {
     skipped: Option<&'static str>,
     empty: Option<&'static str>,
     below_floor: usize,
-    degraded: Vec<&'static str>,
+    degraded: Vec<String>,
     took_ms: f64,
 }
 
@@ -68,13 +68,15 @@ pub(super) async fn post(
     let answer = read::prefetch(&app, &body.scope, &wanted.request(&app)?, now).await?;
     let (context, entries) = context::render(&answer.hits, app.settings.max_context_chars);
     let left_out = entries < answer.hits.len();
+    let mut degraded = answer.degraded.clone();
+    degraded.extend(left_out.then(|| "context_full".to_owned()));
     Ok(Json(Found {
         context,
         results: HitShape::all(&answer, now),
         skipped: answer.skipped.map(read::Skipped::as_str),
         empty: answer.empty.map(read::Empty::as_str),
         below_floor: answer.below_floor,
-        degraded: left_out.then_some("context_full").into_iter().collect(),
+        degraded,
         took_ms: started.elapsed().as_secs_f64() * 1e3,
     }))
 }

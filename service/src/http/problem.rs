@@ -6,6 +6,7 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 
 use crate::error::{Error, FieldError};
+use crate::meaning::NotReady;
 use crate::store::StoreError;
 use crate::write::secrets::without_secrets;
 
@@ -236,7 +237,18 @@ impl From<Error> for Problem {
                 "Another memory has this content",
                 detail,
             ),
-            Error::Store(error) => Problem::from(error),
+            Error::Store(error) | Error::Meaning(NotReady::Store(error)) => Problem::from(error),
+            Error::Meaning(NotReady::Switching { .. } | NotReady::Embed(_)) | Error::Embed(_) => {
+                Problem {
+                    retry_after: Some(RETRY_AFTER_SECONDS),
+                    ..Problem::new(
+                        StatusCode::SERVICE_UNAVAILABLE,
+                        "embedder-unavailable",
+                        "Meaning cannot be searched now",
+                        detail,
+                    )
+                }
+            }
             Error::Random(_) => logged(&error, Problem::internal()),
         }
     }

@@ -42,7 +42,7 @@ pub(super) struct Found {
     skipped: Option<&'static str>,
     empty: Option<&'static str>,
     below_floor: usize,
-    degraded: Vec<&'static str>,
+    degraded: Vec<String>,
     took_ms: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     explanation: Option<ExplanationShape>,
@@ -64,15 +64,10 @@ pub(super) async fn get(
 
 async fn run(app: &App, scope: &Scope, fields: Fields) -> Result<Json<Found>, Problem> {
     let (started, now) = (Instant::now(), app.clock.now());
-    if matches!(fields.mode, Some(Mode::Vector | Mode::Hybrid)) {
-        return Err(Problem::invalid_field(
-            "mode",
-            "needs an embedder, and none is configured; use `auto` or `lexical`",
-        ));
-    }
     let wanted = Wanted {
         query: fields.query,
         top_k: fields.top_k,
+        mode: fields.mode.unwrap_or_default(),
         tag_filter: fields.tag_filter,
         tag_match: fields.tag_match.unwrap_or_default(),
         category: fields.category,
@@ -88,11 +83,11 @@ async fn run(app: &App, scope: &Scope, fields: Fields) -> Result<Json<Found>, Pr
     let answer = read::search(app, scope, &wanted.request(app)?, now).await?;
     Ok(Json(Found {
         results: HitShape::all(&answer, now),
-        mode: "lexical",
+        mode: answer.mode.as_str(),
         skipped: answer.skipped.map(read::Skipped::as_str),
         empty: answer.empty.map(read::Empty::as_str),
         below_floor: answer.below_floor,
-        degraded: Vec::new(),
+        degraded: answer.degraded,
         took_ms: started.elapsed().as_secs_f64() * 1e3,
         explanation: answer.explanation.map(ExplanationShape::from),
     }))

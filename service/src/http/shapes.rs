@@ -11,7 +11,7 @@ use crate::memory::{Memory, MemoryId};
 use crate::query::Filters;
 use crate::ranking::Hit;
 use crate::ranking::explanation::Factors;
-use crate::read::{Answer, Explanation, Request};
+use crate::read::{self, Answer, Explanation, Request};
 
 /// Most hits of one answer.
 pub(super) const MAX_TOP_K: usize = 1_000;
@@ -256,7 +256,7 @@ pub(super) enum TagMatch {
     All,
 }
 
-/// How to search. There is no embedder yet, so `auto` is `lexical`.
+/// How to search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Mode {
@@ -267,11 +267,23 @@ pub(super) enum Mode {
     Hybrid,
 }
 
+impl From<Mode> for read::Mode {
+    fn from(mode: Mode) -> read::Mode {
+        match mode {
+            Mode::Auto => read::Mode::Auto,
+            Mode::Lexical => read::Mode::Lexical,
+            Mode::Vector => read::Mode::Vector,
+            Mode::Hybrid => read::Mode::Hybrid,
+        }
+    }
+}
+
 /// The fields that searches of every kind share.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Wanted {
     pub query: String,
     pub top_k: Option<usize>,
+    pub mode: Mode,
     pub tag_filter: Option<TagList>,
     pub tag_match: TagMatch,
     pub category: Option<String>,
@@ -325,6 +337,7 @@ impl Wanted {
             query: self.query,
             top_k,
             filters,
+            mode: self.mode.into(),
             min_score: self.min_score,
             explain: self.explain,
         })

@@ -143,6 +143,7 @@ mod tests {
         };
         Plan {
             terms: weights.iter().enumerate().map(term).collect(),
+            vector: None,
             claims: vec![],
             filters: Filters::default(),
             pool: 100,

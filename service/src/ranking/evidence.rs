@@ -4,6 +4,7 @@
 //! store of three memories every term is rare, so the background decides there. prefetch, which
 //! nobody asked for, needs more evidence than an explicit search.
 
+use super::noise::Hearing;
 use crate::query::{Plan, Statistics, Via};
 
 /// Least evidence for prefetch: about one telling word, or several everyday ones.
@@ -23,6 +24,26 @@ const LEAST_TELLING: f64 = 0.02;
 const INDIRECT: f64 = 0.25;
 /// A tag or expansion on more than this share of the memories proves nothing.
 const EVERYWHERE: f64 = 0.5;
+
+/// How much that is not everyday a query must name to be no small talk.
+const MUCH: f64 = 1.5;
+
+/// Whether a query names too much to be small talk.
+pub fn names_much(plan: &Plan) -> bool {
+    let named = plan.claims.iter().map(|claim| 1.0 - claim.commonness);
+    named.sum::<f64>() >= MUCH
+}
+
+/// What the nearness of a memory's meaning proves by itself, for a query that [`names_much`] or not.
+pub fn of_meaning(hearing: &Hearing, cosine: f64, names_much: bool) -> f64 {
+    if hearing.is_evident(cosine, names_much) {
+        PREFETCH_FLOOR
+    } else if hearing.hears(cosine) {
+        SEARCH_FLOOR
+    } else {
+        0.0
+    }
+}
 
 /// Judges the evidence of candidates of one query.
 pub struct Judge<'a> {

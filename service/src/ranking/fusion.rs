@@ -8,8 +8,9 @@ use crate::query::{Candidate, Plan, QueryTerm, Retrieved, Via};
 
 use super::Scored;
 use super::bm25::Scorer;
-use super::evidence::Judge;
+use super::evidence::{self, Judge};
 use super::explanation::{Found, FoundKind};
+use super::noise::Hearing;
 
 /// Part of its score that a memory lends to the turns just before and after it, and to the second
 /// ones. Measured on locomo-en and the two memorybank sets.
@@ -18,57 +19,122 @@ const NEIGHBOUR: [f64; 2] = [0.3, 0.15];
 /// How many turns before and after a memory of a conversation are its neighbours.
 pub const NEIGHBOUR_REACH: i64 = NEIGHBOUR.len() as i64;
 
-/// Scores every candidate that matches or stands beside one that does.
-pub fn similarities(plan: &Plan, retrieved: &Retrieved) -> Vec<Scored> {
+/// Part of the similarity that words decide when meaning counts, too; more when the query names a
+/// day, of which a vector knows nothing. What was tried is in ARCHITECTURE.md.
+const WORDS: f64 = 0.6;
+const WORDS_AND_DATE: f64 = 0.9;
+/// Share of the words' part that must be earned by evidence when meaning counts, too: everyday words
+/// in common say less than being near.
+const DOUBT: f64 = 0.35;
+
+/// A candidate with the two parts of its similarity.
+struct Parts {
+    candidate: usize,
+    /// BM25 with what neighbours lend.
+    lexical: f64,
+    /// Cosine, at least 0.0, with what neighbours lend.
+    near: f64,
+    /// What its words prove, and those of its neighbours.
+    proven: f64,
+    found_by: BTreeSet<Found>,
+}
+
+/// Scores every candidate that matches, stands beside one that does, or means something alike.
+/// `hearing` is that of the plan's model.
+pub fn similarities(plan: &Plan, retrieved: &Retrieved, hearing: Option<&Hearing>) -> Vec<Scored> {
+    let parts = parts(plan, retrieved, hearing);
+    let best = |part: fn(&Parts) -> f64| parts.iter().map(part).fold(f64::MIN_POSITIVE, f64::max);
+    let (best_lexical, best_near) = (best(|part| part.lexical), best(|part| part.near));
+    let nearest = retrieved.candidates.iter().map(cosine).fold(0.0, f64::max);
+    let (words, doubt) = words(plan);
+    let names_much = evidence::names_much(plan);
+    let scored = |part: Parts| {
+        let candidate = &retrieved.candidates[part.candidate];
+        let trusted = 1.0 - doubt * (1.0 - part.proven.min(1.0));
+        let heard = hearing.map_or(0.0, |hearing| {
+            evidence::of_meaning(hearing, cosine(candidate), names_much)
+        });
+        Scored {
+            memory: candidate.memory.clone(),
+            // What neighbours lend changes the order, not the scale: the best keeps the best cosine.
+            similarity: words * trusted * part.lexical / best_lexical
+                + (1.0 - words) * part.near / best_near * nearest,
+            evidence: part.proven.max(heard),
+            found_by: part.found_by.into_iter().collect(),
+        }
+    };
+    parts.into_iter().map(scored).collect()
+}
+
+/// The part of the similarity that words decide, and the share of it that must be earned by evidence.
+fn words(plan: &Plan) -> (f64, f64) {
+    if plan.vector.is_none() {
+        (1.0, 0.0)
+    } else if plan.terms.is_empty() {
+        (0.0, 0.0)
+    } else if plan.terms.iter().any(|term| term.term.is_date()) {
+        (WORDS_AND_DATE, 0.0)
+    } else {
+        (WORDS, DOUBT)
+    }
+}
+
+/// The cosine of a candidate, cut at 0; of one without a vector, 0.
+fn cosine(candidate: &Candidate) -> f64 {
+    candidate.cosine.unwrap_or(0.0).clamp(0.0, 1.0)
+}
+
+fn parts(plan: &Plan, retrieved: &Retrieved, hearing: Option<&Hearing>) -> Vec<Parts> {
     let scorer = Scorer::new(plan, &retrieved.statistics);
     let judge = Judge::new(plan, &retrieved.statistics);
-    let own: Vec<f64> = retrieved
-        .candidates
+    let candidates = &retrieved.candidates;
+    let own: Vec<f64> = candidates
         .iter()
         .map(|candidate| scorer.score(&candidate.frequencies, candidate.memory.analysis.length))
         .collect();
-    let proven: Vec<f64> = retrieved
-        .candidates
+    let proven: Vec<f64> = candidates
         .iter()
         .map(|candidate| judge.evidence(&candidate.frequencies))
         .collect();
-    let turns = if plan.neighbours {
-        turns(&retrieved.candidates, &own)
+    let near: Vec<f64> = candidates.iter().map(cosine).collect();
+    let (turns, near_turns) = if plan.neighbours {
+        (turns(candidates, &own), turns(candidates, &near))
     } else {
-        HashMap::new()
+        Default::default()
     };
-    let mut scored = Vec::with_capacity(own.len());
-    for (index, candidate) in retrieved.candidates.iter().enumerate() {
-        let mut lexical = own[index];
-        let mut evidence = proven[index];
-        let mut found_by = reasons(plan, &scorer, candidate);
-        for (lender, part) in lenders(&turns, &candidate.memory) {
+    let mut parts = Vec::with_capacity(own.len());
+    for (index, candidate) in candidates.iter().enumerate() {
+        let mut part = Parts {
+            candidate: index,
+            lexical: own[index],
+            near: near[index],
+            proven: proven[index],
+            found_by: reasons(plan, &scorer, candidate),
+        };
+        for (lender, share) in lenders(&turns, &candidate.memory) {
             if own[lender] > 0.0 {
-                lexical += part * own[lender];
-                evidence = evidence.max(part * proven[lender]);
-                found_by.insert(Found {
+                part.lexical += share * own[lender];
+                part.proven = part.proven.max(share * proven[lender]);
+                part.found_by.insert(Found {
                     kind: FoundKind::Neighbour,
-                    detail: retrieved.candidates[lender].memory.id.to_string(),
+                    detail: candidates[lender].memory.id.to_string(),
                 });
             }
         }
-        if lexical > 0.0 {
-            scored.push(Scored {
-                memory: candidate.memory.clone(),
-                similarity: lexical,
-                evidence,
-                found_by: found_by.into_iter().collect(),
+        for (lender, share) in lenders(&near_turns, &candidate.memory) {
+            part.near += share * near[lender];
+        }
+        if hearing.is_some_and(|hearing| hearing.hears(near[index])) {
+            part.found_by.insert(Found {
+                kind: FoundKind::Vector,
+                detail: format!("cosine {:.2}", near[index]),
             });
         }
+        if part.lexical > 0.0 || part.near > 0.0 {
+            parts.push(part);
+        }
     }
-    let best = scored
-        .iter()
-        .map(|candidate| candidate.similarity)
-        .fold(0.0, f64::max);
-    for candidate in &mut scored {
-        candidate.similarity /= best;
-    }
-    scored
+    parts
 }
 
 /// A turn of a conversation of an agent.

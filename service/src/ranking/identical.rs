@@ -37,10 +37,10 @@ pub fn says_the_same(one: &Memory, other: &Memory) -> bool {
     let (terms, others) = (&one.analysis.terms, &other.analysis.terms);
     // With a coefficient of at least SAME, at most this many terms can differ.
     let most = ((1.0 - SAME) * (terms.len() + others.len()) as f64) as usize;
-    let differing: Vec<&Term> = terms.differences(others).take(most + 1).collect();
+    let differing: Vec<Term> = terms.differences(others).take(most + 1).collect();
     let union = (terms.len() + others.len() + differing.len()) as f64 / 2.0;
     differing.len() as f64 <= (1.0 - SAME) * union
-        && !differing.iter().any(|term| term.tells_apart())
+        && !differing.iter().any(Term::tells_apart)
         && same_names(&one.analysis.entities, &other.analysis.entities)
 }
 

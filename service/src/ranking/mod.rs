@@ -10,6 +10,7 @@ pub mod explanation;
 pub mod factors;
 pub mod fusion;
 pub mod identical;
+pub mod noise;
 #[cfg(test)]
 mod properties;
 
@@ -124,12 +125,8 @@ pub fn rank(
         })
         .collect();
     hits.sort_by(|left, right| {
-        let newest_first = right.memory.created_at.cmp(&left.memory.created_at);
-        right
-            .score()
-            .total_cmp(&left.score())
-            .then(newest_first)
-            .then_with(|| left.memory.id.cmp(&right.memory.id))
+        let better = right.score().total_cmp(&left.score());
+        better.then_with(|| left.memory.tie(&right.memory))
     });
     hits
 }

@@ -366,7 +366,7 @@ proptest! {
     fn similarities_are_from_zero_to_one_and_the_best_is_exactly_one(
         retrieved in retrieved(), neighbours in any::<bool>(),
     ) {
-        let found = similarities(&plan(neighbours), &retrieved);
+        let found = similarities(&plan(neighbours), &retrieved, None);
         for one in &found {
             prop_assert!(one.similarity > 0.0 && one.similarity <= 1.0, "{}", one.similarity);
             prop_assert!(one.evidence.is_finite() && one.evidence >= 0.0);
@@ -378,7 +378,7 @@ proptest! {
 
     #[test]
     fn what_matches_is_found_and_what_stands_alone_without_a_match_is_not(retrieved in retrieved()) {
-        let found = similarities(&plan(false), &retrieved);
+        let found = similarities(&plan(false), &retrieved, None);
         let found: Vec<&MemoryId> = found.iter().map(|one| &one.memory.id).collect();
         let matching = retrieved.candidates.iter().filter(|candidate| {
             candidate.frequencies.iter().any(|frequency| *frequency > 0)
@@ -397,7 +397,7 @@ proptest! {
     ) {
         let plan = plan(neighbours);
         let by_id = |retrieved: &Retrieved| {
-            let mut found: Vec<(MemoryId, u64)> = similarities(&plan, retrieved)
+            let mut found: Vec<(MemoryId, u64)> = similarities(&plan, retrieved, None)
                 .iter()
                 .map(|one| (one.memory.id.clone(), one.similarity.to_bits()))
                 .collect();
@@ -638,6 +638,7 @@ fn plan(neighbours: bool) -> Plan {
     };
     Plan {
         terms: (0..3).map(term).collect(),
+        vector: None,
         claims: vec![],
         filters: Filters::default(),
         pool: 100,
@@ -658,7 +659,7 @@ prop_compose! {
             memory.analysis.length = length;
             memory.place.session = turn.map(|_| "s".to_owned());
             memory.place.turn = turn;
-            Candidate { memory: Arc::new(memory), frequencies, retrieved: true }
+            Candidate { memory: Arc::new(memory), frequencies, cosine: None, retrieved: true }
         };
         Retrieved {
             statistics: Statistics { memories: 9, mean_length, document_frequencies },

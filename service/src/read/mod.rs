@@ -1,8 +1,9 @@
-//! Reading: gates, analyse, expand, plan, retrieve, fuse, rank, answer.
+//! Reading: gates, analyse, expand, embed, plan, retrieve, fuse, rank, answer.
 
 pub mod context;
 pub mod expansion;
 pub mod gates;
+pub mod meaning;
 pub mod plan;
 
 use chrono::{DateTime, Utc};
@@ -21,10 +22,33 @@ pub struct Request {
     /// Most hits to return, at least 1.
     pub top_k: usize,
     pub filters: Filters,
+    pub mode: Mode,
     /// Least score, in place of the evidence floor.
     pub min_score: Option<f64>,
     /// A memory whose fate in this search is to be told: id, key or beginning of an id.
     pub explain: Option<String>,
+}
+
+/// How to search.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Mode {
+    /// By words and, as far as it can be had, by meaning.
+    #[default]
+    Auto,
+    Lexical,
+    Vector,
+    Hybrid,
+}
+
+impl Mode {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Mode::Auto => "auto",
+            Mode::Lexical => "lexical",
+            Mode::Vector => "vector",
+            Mode::Hybrid => "hybrid",
+        }
+    }
 }
 
 /// Why nothing was searched.
@@ -75,6 +99,10 @@ impl Empty {
 pub struct Answer {
     /// Best first.
     pub hits: Vec<Hit>,
+    /// How it was searched: never [`Mode::Auto`].
+    pub mode: Mode,
+    /// What could not be done.
+    pub degraded: Vec<String>,
     pub skipped: Option<Skipped>,
     pub empty: Option<Empty>,
     /// How many candidates fell below the floor.
@@ -136,18 +164,20 @@ async fn find(
     let signals = app.signals(scope, now).await?;
     let analysis = app.analyser.query(&request.query);
     let expansions = expansion::expand(app, scope, &analysis, &signals).await?;
-    let plan = plan::plan(
+    let meaning = meaning::of_query(app, request).await?;
+    let mut plan = plan::plan(
         &analysis,
         &expansions,
         &request.filters,
         &app.settings,
         app.switches,
     );
+    meaning.join(&mut plan);
     let retrieved = app.store.retrieve(scope, &plan, now).await?;
     if retrieved.lock.is_some() {
         return Ok(skip(Skipped::WorkflowLock));
     }
-    let scored = fusion::similarities(&plan, &retrieved);
+    let scored = fusion::similarities(&plan, &retrieved, meaning.hearing.as_ref());
     let ranked = rank(scored, &signals, &app.weights(), now);
     let (passed, below): (Vec<Hit>, Vec<Hit>) =
         ranked.into_iter().partition(|hit| match request.min_score {
@@ -166,6 +196,8 @@ async fn find(
         });
     Ok(Answer {
         hits,
+        mode: meaning.mode,
+        degraded: meaning.degraded,
         skipped: None,
         empty,
         below_floor,
@@ -175,6 +207,7 @@ async fn find(
 
 fn skip(skipped: Skipped) -> Answer {
     Answer {
+        mode: Mode::Lexical,
         skipped: Some(skipped),
         empty: Some(Empty::Skipped),
         ..Answer::default()

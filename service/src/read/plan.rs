@@ -78,6 +78,7 @@ pub fn plan(
     }
     Plan {
         terms: builder.terms,
+        vector: None,
         claims: builder.claims,
         filters: filters.clone(),
         pool: settings.candidate_pool.max(settings.bm25_limit),

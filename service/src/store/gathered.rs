@@ -36,7 +36,7 @@ impl Counters {
         for (term, _) in memory.indexed_terms().iter() {
             *self
                 .terms
-                .entry((memory.namespace.clone(), term.clone()))
+                .entry((memory.namespace.clone(), term))
                 .or_default() += change;
         }
     }

@@ -3,7 +3,6 @@
 
 use chrono::{DateTime, Utc};
 use serde_json::json;
-use sha2::{Digest, Sha256};
 
 use crate::memory::{Edit, Fate, Memory, MemoryId, NewMemory, Place, State};
 use crate::scope::Scope;
@@ -16,11 +15,6 @@ pub(crate) fn place_key(place: &Place) -> String {
         (_, _, Some(document)) => json!(["document", document]).to_string(),
         _ => String::new(),
     }
-}
-
-/// SHA-256 of a content.
-pub(crate) fn content_hash(content: &str) -> [u8; 32] {
-    Sha256::digest(content.as_bytes()).into()
 }
 
 /// A new memory of the scope.

@@ -1,4 +1,4 @@
-//! What Keepsake asks of a store: five small traits in domain words, whose sum is [`Store`].
+//! What Keepsake asks of a store: six small traits in domain words, whose sum is [`Store`].
 //!
 //! Each sentence in the documentation of a method holds for every store and has a test in the folder
 //! `conformance`. A method is atomic: what it changes is changed together or not at all, counters and
@@ -22,6 +22,7 @@ use crate::memory::{Edit, Memory, MemoryId, NewMemory, State};
 use crate::query::{Plan, Retrieved};
 use crate::scope::Scope;
 use crate::signals::Topic;
+use crate::vector::{ModelId, NewVector};
 pub use counter::Counter;
 pub use error::StoreError;
 pub use operation::{Effect, KeptAnswer, Operated, Operation, Step, Target};
@@ -95,6 +96,17 @@ pub struct Cursor {
     pub id: MemoryId,
 }
 
+/// A memory to put back as it was exported.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Import {
+    pub memory: Memory,
+    /// Absent if no model had the time; it can follow.
+    pub vector: Option<NewVector>,
+    /// Attention that each of its keywords gains if it is new; with `None` no counter changes, because
+    /// they are restored themselves.
+    pub attention: Option<f64>,
+}
+
 /// What became of an imported memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Imported {
@@ -111,7 +123,7 @@ pub enum Imported {
 pub trait MemoryStore: Send + Sync {
     /// Adds memories in one transaction, each with its own outcome, in order. The same content again
     /// (namespace, agent, place) is not a second memory: it is reinforced, revived if it was expired,
-    /// superseded or trashed, and stays hidden if it was consumed.
+    /// superseded or trashed, and stays hidden if it was consumed. A vector comes with its memory.
     async fn add(
         &self,
         scope: &Scope,
@@ -123,10 +135,7 @@ pub trait MemoryStore: Send + Sync {
     /// reinforces, and an older `updated_at` never overwrites a newer one. Each comes with the attention
     /// that its keywords gain if it is new; with `None` no counter changes, because they are restored
     /// themselves.
-    async fn import(
-        &self,
-        memories: Vec<(Memory, Option<f64>)>,
-    ) -> Result<Vec<Imported>, StoreError>;
+    async fn import(&self, memories: Vec<Import>) -> Result<Vec<Imported>, StoreError>;
 
     /// Does operations in order, in one transaction in which they are also remembered: one whose key
     /// the scope's namespace and agent used in the last 24 hours (`operation::REMEMBERED`) is told and
@@ -144,6 +153,7 @@ pub trait MemoryStore: Send + Sync {
     /// Finds the memory that an id, or a prefix of at least six characters, stands for.
     async fn resolve(&self, scope: &Scope, reference: &str) -> Result<Resolved, StoreError>;
 
+    /// Changes what the edit names; a new content drops the vectors of the old one.
     async fn edit(
         &self,
         scope: &Scope,
@@ -214,9 +224,11 @@ pub trait MemoryStore: Send + Sync {
 /// Finding candidates for a query.
 #[async_trait]
 pub trait Retriever: Send + Sync {
-    /// The plan's `pool` best memories by `ranking::bm25` among those that scope and filters admit,
-    /// then their neighbours in conversation, with the statistics to score them and the state of the
-    /// workflow lock, all of one moment. While the lock holds nothing is searched.
+    /// The plan's `pool` best memories by `ranking::bm25` and its `pool` best by cosine, above 0, of their
+    /// vectors of the plan's model, among those that scope and filters admit; then their neighbours in
+    /// conversation; each with its cosine if it has such a vector. With them the statistics to score
+    /// them and the state of the workflow lock, all of one moment. Ties: newer, then id. While the lock
+    /// holds nothing is searched.
     async fn retrieve(
         &self,
         scope: &Scope,
@@ -347,7 +359,49 @@ pub trait ScanStore: Send + Sync {
     async fn restore_counters(&self, counters: Vec<Counter>) -> Result<(), StoreError>;
 }
 
-/// Everything that Keepsake asks of a store.
-pub trait Store: MemoryStore + Retriever + SignalStore + ControlStore + ScanStore {}
+/// A vector that follows its memory: made of the content with this SHA-256. Empty values say that the
+/// model makes nothing of the content.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LateVector {
+    pub id: MemoryId,
+    pub content_hash: [u8; 32],
+    pub values: Vec<f32>,
+}
 
-impl<S: MemoryStore + Retriever + SignalStore + ControlStore + ScanStore> Store for S {}
+/// Vectors by the model that made them: those of one model are never compared with another's.
+#[async_trait]
+pub trait VectorStore: Send + Sync {
+    /// Adds vectors of a model to memories that are there, in place of an older one of the model; how
+    /// many it added. Those whose content changed meanwhile or that are gone are left alone. A vector that
+    /// is zero, not finite, or of another dimension than the model's is never stored. A memory that
+    /// gets a vector changes for whoever follows the change number.
+    async fn put_vectors(
+        &self,
+        model: &ModelId,
+        vectors: Vec<LateVector>,
+    ) -> Result<usize, StoreError>;
+
+    /// Memories with nothing of this model, of every namespace and state but the trash, with their
+    /// contents, in the order of ids: at most `limit` behind `after`.
+    async fn without_vector(
+        &self,
+        model: &ModelId,
+        after: Option<&MemoryId>,
+        limit: usize,
+    ) -> Result<Vec<(MemoryId, String)>, StoreError>;
+
+    /// How many memories that are not in the trash have something of this model, and how many
+    /// have not.
+    async fn vector_counts(&self, model: &ModelId) -> Result<(u64, u64), StoreError>;
+}
+
+/// Everything that Keepsake asks of a store.
+pub trait Store:
+    MemoryStore + Retriever + SignalStore + ControlStore + ScanStore + VectorStore
+{
+}
+
+impl<S: MemoryStore + Retriever + SignalStore + ControlStore + ScanStore + VectorStore> Store
+    for S
+{
+}

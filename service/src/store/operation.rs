@@ -17,6 +17,16 @@ pub struct Operation {
     pub step: Step,
 }
 
+impl Operation {
+    /// The memory that it adds, if it adds one.
+    pub fn memory_mut(&mut self) -> Option<&mut NewMemory> {
+        match &mut self.step {
+            Step::Add(new) | Step::Replace(_, new) => Some(new),
+            Step::Remove(_) => None,
+        }
+    }
+}
+
 /// What is to be done.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Step {

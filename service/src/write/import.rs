@@ -1,9 +1,9 @@
 //! Putting memories back as they were exported.
 
 use crate::app::App;
-use crate::error::Error;
 use crate::memory::Memory;
-use crate::store::Imported;
+use crate::store::Import;
+use crate::vector::NewVector;
 
 use super::attention_gained;
 
@@ -16,18 +16,20 @@ pub struct Restored {
     pub counted: bool,
 }
 
-/// Imports memories in one transaction, each with its own outcome, in order.
-///
-/// # Errors
-/// When the store fails.
-pub async fn import(app: &App, memories: Vec<Restored>) -> Result<Vec<Imported>, Error> {
-    let with_attention = |restored: Restored| {
+/// Makes memories ready to be imported: what is long about it but for the storing.
+pub async fn ready(app: &App, memories: Vec<Restored>) -> Vec<Import> {
+    let contents = memories
+        .iter()
+        .map(|restored| restored.memory.content.clone());
+    let vectors = super::vectors(app, contents.collect()).await;
+    let import = |(restored, vector): (Restored, Option<NewVector>)| {
         let emotion = &restored.memory.analysis.emotion;
         let attention = (!restored.counted).then(|| attention_gained(emotion, &app.settings));
-        (restored.memory, attention)
+        Import {
+            memory: restored.memory,
+            vector,
+            attention,
+        }
     };
-    Ok(app
-        .store
-        .import(memories.into_iter().map(with_attention).collect())
-        .await?)
+    memories.into_iter().zip(vectors).map(import).collect()
 }

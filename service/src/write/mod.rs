@@ -1,4 +1,4 @@
-//! Writing: validate, analyse, store in one atomic step with the counters, answer.
+//! Writing: validate, analyse, embed, store in one atomic step with the counters, answer.
 
 pub mod import;
 pub mod operations;
@@ -15,6 +15,7 @@ use crate::error::Error;
 use crate::memory::{Details, Edit, Memory, MemoryId, NewMemory, Place, State};
 use crate::scope::Scope;
 use crate::store::{Added, Edited, Effect, Operated, Operation, Resolved, Step};
+use crate::vector::NewVector;
 
 /// "Useful" adds this to the feedback of a memory, "useless" takes the other.
 const USEFUL: f64 = 1.0;
@@ -95,6 +96,7 @@ pub async fn add_all(
             prepared.redacted
         }));
     }
+    give_vectors(app, accepted.iter_mut().collect()).await;
     let outcomes = if keys.is_empty() {
         let added = app.store.add(scope, accepted, now).await?;
         added.into_iter().map(stored).collect()
@@ -184,6 +186,7 @@ async fn prepare(
         created_at: draft.created_at.map_or(now, |time| time.trunc_subsecs(3)),
         attention: attention_gained(&analysis.emotion, &app.settings),
         analysis,
+        vector: None,
         supersedes,
         force: draft.force,
     };
@@ -196,6 +199,23 @@ pub fn redacts(settings: &Settings, origin: Origin) -> bool {
         RedactSecrets::Never => false,
         RedactSecrets::Automatic => origin == Origin::Automatic,
         RedactSecrets::Always => true,
+    }
+}
+
+/// Gives new memories their vectors, as far as the embedder has them in time.
+async fn give_vectors(app: &App, memories: Vec<&mut NewMemory>) {
+    let contents = memories.iter().map(|memory| memory.content.clone());
+    let vectors = vectors(app, contents.collect()).await;
+    for (memory, vector) in memories.into_iter().zip(vectors) {
+        memory.vector = vector;
+    }
+}
+
+/// A vector for each content, as far as the embedder has one in time; the others follow.
+async fn vectors(app: &App, contents: Vec<String>) -> Vec<Option<NewVector>> {
+    match &app.meaning {
+        Some(meaning) if !contents.is_empty() => meaning.contents(&contents).await,
+        _ => vec![None; contents.len()],
     }
 }
 
@@ -269,6 +289,7 @@ pub async fn edit(
             content = secrets::without_secrets(content);
         }
         let analysis = app.analyser.content(&content);
+        edit.vector = vectors(app, vec![content.clone()]).await.pop().flatten();
         edit.content = Some((content, analysis));
     }
     if let Some(tags) = edit.tags.take() {

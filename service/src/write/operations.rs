@@ -76,6 +76,8 @@ pub async fn operate(
             redacted
         }));
     }
+    let new = operations.iter_mut().filter_map(Operation::memory_mut);
+    super::give_vectors(app, new.collect()).await;
     let mut operated = Vec::with_capacity(operations.len());
     while !operations.is_empty() {
         let rest = operations.split_off(operations.len().min(TOGETHER));

@@ -166,6 +166,29 @@ fn importing_again_neither_doubles_nor_reinforces_nor_undoes() {
 }
 
 #[test]
+fn an_entry_with_an_id_is_put_under_it_and_changes_what_it_says() {
+    let home = Home::new();
+    let line = |content: &str| format!("{{\"id\": \"house-one\", \"content\": \"{content}\"}}\n");
+    home.write("one.ndjson", line("The door is red"));
+    assert_eq!(counts(&import(&home, &["one.ndjson"])), (1, 0, 0));
+    home.run(&["feedback", "house-one", "useful"]);
+    let before = home.run(&["export"]).stdout;
+    assert_eq!(counts(&import(&home, &["one.ndjson"])), (0, 1, 0));
+    assert_eq!(home.run(&["export"]).stdout, before);
+    home.write("one.ndjson", line("The door is blue"));
+    assert_eq!(import(&home, &["one.ndjson"])["updated"], 1);
+    assert_eq!(contents(&home), ["The door is blue"]);
+    home.write("odd.ndjson", "{\"id\": 7, \"content\": \"a\"}\n{\"id\": \"..\", \"content\": \"b\"}\n{\"id\": \"has space\", \"content\": \"c\"}\n");
+    let odd = home.run(&["import", "odd.ndjson", "--json"]);
+    assert!(
+        odd.stdout.contains("must be 1 to 128 characters"),
+        "{} {}",
+        odd.stdout,
+        odd.stderr
+    );
+}
+
+#[test]
 fn a_dry_run_shows_what_would_come_and_stores_nothing() {
     let home = Home::new();
     home.write("notes.txt", "The pool opens at nine\nThe sauna is hot\n");

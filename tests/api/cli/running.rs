@@ -1,5 +1,6 @@
 //! Without `--url` a verb goes to the service that runs on the folder, if one does.
 
+use std::fs::File;
 use std::io::Write;
 use std::net::TcpListener;
 
@@ -8,10 +9,13 @@ use serde_json::json;
 use super::Home;
 use crate::support::TestServer;
 
-fn told(home: &Home, url: &str, pid: u32) {
+/// Says that a service is at an address; it is believed for as long as the file is locked.
+fn told(home: &Home, url: &str) -> File {
     std::fs::create_dir_all(home.path().join("data")).unwrap();
-    let file = json!({"url": url, "pid": pid, "started_at": "2026-06-01T12:00:00Z"});
-    home.write("data/service.json", file.to_string());
+    let told = json!({"url": url, "pid": 1, "started_at": "2026-06-01T12:00:00Z"});
+    let file = File::open(home.write("data/service.json", told.to_string())).unwrap();
+    file.lock().unwrap();
+    file
 }
 
 fn add(home: &Home, content: &str) {
@@ -27,7 +31,7 @@ fn in_the_folder(home: &Home) -> usize {
 #[test]
 fn a_service_that_answers_is_used() {
     let (server, home) = (TestServer::start(), Home::new());
-    told(&home, server.url(), std::process::id());
+    let _held = told(&home, server.url());
     add(&home, "The pool opens at nine");
     assert_eq!(server.found("pool"), ["The pool opens at nine"]);
     assert_eq!(in_the_folder(&home), 0);
@@ -35,7 +39,6 @@ fn a_service_that_answers_is_used() {
 
 #[test]
 fn one_that_does_not_is_passed_over() {
-    let server = TestServer::start();
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let stranger = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = |listener: &TcpListener| format!("http://{}", listener.local_addr().unwrap());
@@ -47,18 +50,19 @@ fn one_that_does_not_is_passed_over() {
             drop(connection.unwrap().write_all(answer));
         }
     });
-    for (url, pid) in [
-        ("http://127.0.0.1:1", std::process::id()),
-        (silence.as_str(), std::process::id()),
-        (strange.as_str(), std::process::id()),
-        ("no url", std::process::id()),
-        // Its process is gone, the port is another's: no process has this number.
-        (server.url(), 999_999_999),
-    ] {
+    for url in ["http://127.0.0.1:1", &silence, &strange, "no url"] {
         let home = Home::new();
-        told(&home, url, pid);
+        let _held = told(&home, url);
         add(&home, "The pool opens at nine");
         assert_eq!(in_the_folder(&home), 1, "{url}");
     }
+}
+
+#[test]
+fn a_file_that_a_killed_service_left_is_passed_over() {
+    let (server, home) = (TestServer::start(), Home::new());
+    drop(told(&home, server.url()));
+    add(&home, "The pool opens at nine");
     assert_eq!(server.found("pool"), Vec::<String>::new());
+    assert_eq!(in_the_folder(&home), 1);
 }

@@ -11,6 +11,7 @@ use regex::Regex;
 use serde_json::json;
 
 use super::{Home, run};
+use crate::models;
 use crate::support::Output;
 
 const TRANSCRIPT: &str = include_str!("verbs.txt");
@@ -149,11 +150,14 @@ fn commands_print_what_the_transcript_says() {
     );
     home.write("empty.txt", "");
     question_set(&home);
+    let (_hub, hub) = models::hub();
 
     let mut ids: Vec<String> = Vec::new();
     let mut actual = String::new();
     for step in steps(TRANSCRIPT) {
-        let mut command = step.command.clone();
+        let mut command = step
+            .command
+            .replace("HF_ENDPOINT=HUB", &format!("HF_ENDPOINT={hub}"));
         for (number, id) in ids.iter().enumerate().rev() {
             command = command.replace(&format!("#{}", number + 1), id);
         }

@@ -15,13 +15,16 @@ pub(super) struct LineReader<R> {
     number: Place,
 }
 
+/// A line or why it cannot be read, with its number and its length in bytes.
+pub(super) type Line = (Place, Result<String, String>, u64);
+
 impl<R: BufRead> LineReader<R> {
     pub(super) fn new(reader: R) -> LineReader<R> {
         LineReader { reader, number: 0 }
     }
 
-    /// The next line with its number and its length in bytes; `None` at the end.
-    pub(super) fn next(&mut self) -> io::Result<Option<(Place, Result<String, String>, u64)>> {
+    /// The next line; `None` at the end.
+    pub(super) fn next(&mut self) -> io::Result<Option<Line>> {
         let mut line = Vec::new();
         let limit = LONGEST_LINE + 1;
         let mut length = self

@@ -6,36 +6,32 @@ mod entry;
 mod hermes;
 mod lines;
 mod retinue;
+mod source;
+mod tally;
 
-use std::collections::{BTreeMap, HashSet};
-use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
+use std::collections::HashSet;
+use std::io::{BufRead, Read};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use chrono::{DateTime, Utc};
 use clap::{Args, ValueEnum};
 use futures_util::{StreamExt, TryStreamExt, stream};
 use indicatif::ProgressBar;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
-use super::client::{Client, failure};
-use super::printer::{Page, Printer, progress};
-use super::text::fitted;
+use super::client::{Client, failure, segment};
+use super::printer::{Printer, progress};
 use super::{Outcome, tables};
 use entry::{Entry, Place, derived_id};
 use lines::LineReader;
+use source::{category, guess, open};
+use tally::{Tally, shown};
 
 /// Entries and bytes of content sent together: whichever is reached first.
 const CHUNK: usize = 500;
 const CHUNK_BYTES: usize = 4 * 1024 * 1024;
 /// Questions whether an entry is there that are under way at once.
 const QUESTIONS: usize = 16;
-/// Skipped entries that are told one by one, to people and in JSON.
-const MOST_TOLD: usize = 20;
-const MOST_REMEMBERED: usize = 1_000;
-/// Entries that a dry run shows.
-const MOST_PREVIEWED: usize = 10;
 /// How the service refuses an entry whose content a memory with another id has.
 const SAME_CONTENT: &str = "same content";
 
@@ -201,8 +197,10 @@ impl Run<'_> {
                 new.push((place, memory, Named::ByTheFile));
             } else if !memory.get("content").is_some_and(Value::is_string) {
                 self.tally.skip(place, "has no content".to_owned());
-            } else if memory.contains_key("id") {
+            } else if memory.contains_key("updated_at") && memory.contains_key("id") {
                 new.push((place, memory, Named::ByTheFile));
+            } else if memory.contains_key("id") {
+                unsure.push((place, memory, Named::ByTheFile));
             } else {
                 let id = derived_id(&memory, self.client.identity());
                 if self.seen.insert(id.clone()) {
@@ -215,19 +213,28 @@ impl Run<'_> {
         }
         let client = self.client;
         let asked = stream::iter(unsure).map(|(place, memory, named)| async move {
-            let there = is_there(client, &memory).await?;
+            let there = stored(client, &memory).await?;
             anyhow::Ok(((place, memory, named), there))
         });
         let asked: Vec<_> = asked.buffered(QUESTIONS).try_collect().await?;
         for (entry, there) in asked {
-            match there {
+            let unchanged = match (entry.2, there) {
+                (_, None) => false,
+                // The id stands for the content, which may have been edited since.
+                (Named::ByUs, Some(_)) => true,
+                // It does not say when it was changed, so it is newer only if it says something else.
+                (Named::ByTheFile, Some(there)) => there["content"] == entry.1["content"],
+            };
+            match unchanged {
                 true => self.tally.unchanged += 1,
                 false => new.push(entry),
             }
         }
         new.sort_by_key(|(place, ..)| *place);
         match self.dry_run {
-            true => self.tally.preview(new),
+            true => self
+                .tally
+                .preview(new.into_iter().map(|(_, memory, _)| memory)),
             false => self.put(new).await?,
         }
         Ok(())
@@ -275,172 +282,22 @@ enum Named {
     ByUs,
 }
 
-/// Whether a memory with the id of an entry is there, in whatever state.
-async fn is_there(client: &Client, memory: &Map<String, Value>) -> anyhow::Result<bool> {
+/// The memory with the id of an entry, in whatever state.
+async fn stored(client: &Client, memory: &Map<String, Value>) -> anyhow::Result<Option<Value>> {
     let text = |name: &str| memory.get(name).and_then(Value::as_str);
-    let path = format!("/v1/memories/{}", text("id").unwrap_or_default());
+    // An id that is none is for the service to refuse.
+    let Ok(id) = segment(text("id").unwrap_or_default()) else {
+        return Ok(None);
+    };
     // The owner that the entry names, if it does: the last of two fields counts.
     let fields = [
         ("namespace", text("namespace").map(str::to_owned)),
         ("agent_id", text("agent_id").map(str::to_owned)),
     ];
+    let path = format!("/v1/memories/{id}");
     match client.exchange("GET", &path, &fields).await? {
-        (404, _) => Ok(false),
-        (status @ 400.., problem) => Err(failure(status, &problem.unwrap_or_default())),
-        _ => Ok(true),
-    }
-}
-
-/// What became of the entries.
-#[derive(Default)]
-struct Tally {
-    /// The file that is read.
-    file: String,
-    created: u64,
-    updated: u64,
-    unchanged: u64,
-    /// Counters and synonyms of an export.
-    restored: u64,
-    skipped: u64,
-    refused: Vec<Value>,
-    kept_in_metadata: BTreeMap<String, u64>,
-    previewed: Vec<Value>,
-}
-
-impl Tally {
-    fn skip(&mut self, place: Place, reason: String) {
-        self.skipped += 1;
-        if self.refused.len() < MOST_REMEMBERED {
-            self.refused
-                .push(json!({"file": self.file, "line": place, "reason": reason}));
-        }
-    }
-
-    fn preview(&mut self, new: Vec<(Place, Map<String, Value>, Named)>) {
-        self.created += new.len() as u64;
-        let room = MOST_PREVIEWED.saturating_sub(self.previewed.len());
-        self.previewed.extend(
-            new.into_iter()
-                .take(room)
-                .map(|(_, memory, _)| memory.into()),
-        );
-    }
-
-    fn answer(&self, dry_run: bool) -> Value {
-        json!({
-            "dry_run": dry_run, "created": self.created, "updated": self.updated, "unchanged": self.unchanged,
-            "restored": self.restored, "skipped": self.skipped, "refused": self.refused, "kept_in_metadata": self.kept_in_metadata,
-            "preview": self.previewed,
-        })
-    }
-}
-
-/// The answer in words.
-fn shown(answer: &Value, name_files: bool, page: Page) -> String {
-    let mut shown = String::new();
-    let previewed = tables::list(&answer["preview"]);
-    for memory in previewed {
-        let day = tables::text(&memory["created_at"])
-            .get(..10)
-            .unwrap_or("          ");
-        let content = fitted(
-            tables::text(&memory["content"]),
-            page.columns.saturating_sub(12),
-        );
-        shown.push_str(&format!("{}  {content}\n", page.dim(day)));
-    }
-    let count = |name: &str| answer[name].as_u64().unwrap_or_default();
-    let more = count("created").saturating_sub(previewed.len() as u64);
-    if more > 0 && !previewed.is_empty() {
-        shown.push_str(&format!("… and {more} more\n"));
-    }
-    let created = match answer["dry_run"] == true {
-        true => "would be sent, nothing was stored",
-        false => "created",
-    };
-    shown.push_str(&format!(
-        "{} {created}, {} updated, {} already there, {} skipped\n",
-        count("created"),
-        count("updated"),
-        count("unchanged"),
-        count("skipped"),
-    ));
-    if count("restored") > 0 {
-        shown.push_str(&format!(
-            "{} counters and synonyms restored\n",
-            count("restored")
-        ));
-    }
-    let refused = tables::list(&answer["refused"]);
-    for refused in refused.iter().take(MOST_TOLD) {
-        let file = match name_files {
-            true => format!("{}, ", tables::text(&refused["file"])),
-            false => String::new(),
-        };
-        let reason = tables::text(&refused["reason"]);
-        shown.push_str(&format!(
-            "{file}line {} skipped: {reason}\n",
-            refused["line"]
-        ));
-    }
-    let told = refused.len().min(MOST_TOLD) as u64;
-    if count("skipped") > told {
-        shown.push_str(&format!("… and {} more\n", count("skipped") - told));
-    }
-    for (field, count) in answer["kept_in_metadata"].as_object().into_iter().flatten() {
-        shown.push_str(&format!(
-            "unknown field `{field}` of {count} entries kept in the metadata\n"
-        ));
-    }
-    shown
-}
-
-type Opened = (Box<dyn BufRead>, Option<u64>, Option<DateTime<Utc>>);
-
-/// A file with its size and the time of its last change, where it has them.
-fn open(path: &Path) -> anyhow::Result<Opened> {
-    if path.as_os_str() == "-" {
-        return Ok((Box::new(BufReader::new(std::io::stdin())), None, None));
-    }
-    let file = File::open(path)?;
-    let about = file.metadata()?;
-    let modified = about.modified().ok().map(DateTime::<Utc>::from);
-    Ok((Box::new(BufReader::new(file)), Some(about.len()), modified))
-}
-
-/// What a file looks like, by how it begins and what it is called.
-fn guess(path: &Path, beginning: &[u8]) -> Format {
-    let name = path
-        .file_name()
-        .map(|name| name.to_string_lossy().to_lowercase());
-    let name = name.unwrap_or_default();
-    let text = String::from_utf8_lossy(beginning);
-    let ends_with = |ending: &str| name.ends_with(ending);
-    if beginning.starts_with(retinue::MAGIC) {
-        Format::Retinue
-    } else if matches!(name.as_str(), "memory.md" | "user.md") || hermes::is_separated(&text) {
-        Format::Hermes
-    } else if [".ndjson", ".jsonl", ".json"]
-        .iter()
-        .any(|ending| ends_with(ending))
-        || text
-            .trim_start_matches('\u{feff}')
-            .trim_start()
-            .starts_with('{')
-    {
-        Format::Ndjson
-    } else {
-        Format::Text
-    }
-}
-
-/// Whom the entries of a Hermes file are about.
-fn category(path: &Path) -> &'static str {
-    let name = path
-        .file_name()
-        .map(|name| name.to_string_lossy().to_lowercase());
-    match name.as_deref() {
-        Some("user.md") => "user",
-        _ => "memory",
+        (status @ 500.., problem) => Err(failure(status, &problem.unwrap_or_default())),
+        (400.., _) => Ok(None),
+        (_, found) => Ok(found.filter(|found| found["id"] == memory["id"])),
     }
 }

@@ -219,11 +219,7 @@ fn cell(
 /// The rows of an ordinary table.
 fn plain_rows(database: &Connection) -> anyhow::Result<Vec<(Place, Fields)>> {
     let mut statement = database.prepare(&format!("SELECT * FROM {TABLE}"))?;
-    let names: Vec<String> = statement
-        .column_names()
-        .into_iter()
-        .map(str::to_lowercase)
-        .collect();
+    let names: Vec<String> = statement.column_names().map(str::to_lowercase).collect();
     let rows = statement.query_map([], |row| {
         let value = |(column, name): (usize, &String)| Ok((name.clone(), json(row, column)?));
         names

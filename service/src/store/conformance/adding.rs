@@ -123,7 +123,7 @@ pub(crate) async fn a_consumed_memory_stays_hidden_and_strengthens_what_it_went_
     source.fate.consumed_by = Some(merged.id.clone());
     merged.level = 1;
     merged.sources = vec![source.id.clone()];
-    let imported = vec![(source.clone(), Some(1.0)), (merged.clone(), Some(1.0))];
+    let imported = vec![put_back(source.clone(), 1.0), put_back(merged.clone(), 1.0)];
     store.import(imported).await.unwrap();
 
     let again = add_on(store, &owner, 3, told_on(3, "likes tea in the morning")).await;
@@ -145,7 +145,7 @@ pub(crate) async fn a_consumed_memory_told_again_comes_out_of_the_trash_still_co
     source.fate.consumed_by = Some(id("merged0000000000"));
     source.fate.trashed_at = Some(day(0));
     store
-        .import(vec![(source.clone(), Some(1.0))])
+        .import(vec![put_back(source.clone(), 1.0)])
         .await
         .unwrap();
     let (memory, _) = reinforced(add_on(store, &owner, 1, told("likes tea")).await);

@@ -292,7 +292,7 @@ pub(crate) async fn the_version_of_the_signals_changes_with_each_of_them(store: 
     changed("a reinforced memory").await;
     let mut imported = exported("imported00000000", "coffee");
     imported.analysis.keywords = strings(&["coffee"]);
-    store.import(vec![(imported, Some(1.0))]).await.unwrap();
+    store.import(vec![put_back(imported, 1.0)]).await.unwrap();
     changed("an imported memory").await;
     set(store, "tea", &["chai"], true).await;
     changed("synonyms").await;

@@ -164,7 +164,7 @@ pub(crate) async fn a_consumed_memory_can_be_restored(store: &dyn Store) {
     let mut source = exported("source0000000000", "likes tea");
     source.fate.consumed_by = Some(id("merged0000000000"));
     store
-        .import(vec![(source.clone(), Some(1.0))])
+        .import(vec![put_back(source.clone(), 1.0)])
         .await
         .unwrap();
     let restored = store.restore(&owner, &source.id, day(1)).await.unwrap();

@@ -186,7 +186,7 @@ pub(crate) async fn only_active_memories_are_found_and_on_request_expired_and_su
             State::Corrected => memory.fate.corrected_at = Some(day(0)),
             State::Trashed => memory.fate.trashed_at = Some(day(0)),
         }
-        (memory, Some(0.0))
+        put_back(memory, 0.0)
     };
     let imported = State::ALL.map(in_state).to_vec();
     store.import(imported).await.unwrap();

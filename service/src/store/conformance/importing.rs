@@ -115,7 +115,7 @@ pub(crate) async fn each_of_a_batch_is_imported_for_itself_in_order(store: &dyn 
         exported("two", "the second"),
         exported("one", "the first"),
     ];
-    let batch = batch.map(|memory| (memory, Some(1.0))).to_vec();
+    let batch = batch.map(|memory| put_back(memory, 1.0)).to_vec();
     let outcomes = store.import(batch).await.unwrap();
     assert!(matches!(outcomes[1], Imported::Refused(_)), "{outcomes:?}");
     let others = [outcomes[0], outcomes[2], outcomes[3], outcomes[4]];
@@ -135,7 +135,7 @@ pub(crate) async fn keywords_gain_attention_once_when_the_memory_is_new(store: &
     for updated in 0..3 {
         memory.updated_at = day(updated);
         store
-            .import(vec![(memory.clone(), Some(1.5))])
+            .import(vec![put_back(memory.clone(), 1.5)])
             .await
             .unwrap();
         let expected = Topic {
@@ -183,7 +183,7 @@ pub(crate) async fn an_export_imported_into_a_second_store_is_the_same(
 
     let exported = everything(store).await;
     assert_eq!(everything(second).await, []);
-    let imported = exported.iter().map(|memory| (memory.clone(), Some(1.0)));
+    let imported = exported.iter().map(|memory| put_back(memory.clone(), 1.0));
     let outcomes = second.import(imported.collect()).await.unwrap();
     assert_eq!(outcomes, vec![Imported::Created; exported.len()]);
     assert_eq!(everything(second).await, exported);
@@ -198,7 +198,7 @@ pub(crate) async fn an_export_imported_into_a_second_store_is_the_same(
 
 async fn import(store: &dyn Store, memory: &Memory) -> Imported {
     let outcomes = store
-        .import(vec![(memory.clone(), Some(1.0))])
+        .import(vec![put_back(memory.clone(), 1.0)])
         .await
         .unwrap();
     assert_eq!(outcomes.len(), 1);

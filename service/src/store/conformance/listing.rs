@@ -153,7 +153,7 @@ pub(crate) async fn each_filter_of_a_list_compares_exactly(store: &dyn Store) {
 pub(crate) async fn a_list_shows_every_state_but_trashed_or_the_one_asked_for(store: &dyn Store) {
     let owner = Scope::owner();
     let memories = one_in_each_state();
-    let imported = memories.iter().map(|memory| (memory.clone(), Some(0.0)));
+    let imported = memories.iter().map(|memory| put_back(memory.clone(), 0.0));
     store.import(imported.collect()).await.unwrap();
     for state in State::ALL {
         let filters = ListFilters {
@@ -174,7 +174,7 @@ pub(crate) async fn a_list_shows_every_state_but_trashed_or_the_one_asked_for(st
 pub(crate) async fn a_scan_has_everything_in_the_order_of_ids(store: &dyn Store) {
     let imported = one_in_each_state()
         .into_iter()
-        .map(|memory| (memory, Some(0.0)));
+        .map(|memory| put_back(memory, 0.0));
     store.import(imported.collect()).await.unwrap();
     for (scope, name) in [
         (agent("alpha"), "B-upper"),

@@ -15,6 +15,7 @@ pub(crate) mod retrieving;
 pub(crate) mod samples;
 pub(crate) mod statistics;
 pub(crate) mod together;
+pub(crate) mod vectors;
 pub(crate) mod visibility;
 
 /// A test for each promise. `$fresh` names an async function that returns a store of its own, empty,
@@ -126,6 +127,24 @@ macro_rules! conformance {
                 found_synonyms_never_replace_those_made_by_hand
                 an_empty_list_removes_synonyms
                 the_version_of_the_signals_changes_with_each_of_them
+            }
+            vectors {
+                the_nearest_by_cosine_are_found_without_a_word_in_common
+                words_and_vectors_each_fill_their_pool
+                equal_cosines_come_the_newest_first_then_by_id
+                vectors_of_another_model_are_never_compared
+                filters_and_scope_admit_before_the_nearest_are_cut
+                the_turns_around_a_near_memory_come_along
+                what_has_no_direction_is_never_stored
+                vectors_are_kept_at_unit_length
+                a_vector_may_follow_its_memory
+                a_vector_of_a_content_that_is_gone_is_left_out
+                a_new_content_drops_the_vectors_of_the_old_one
+                an_import_brings_its_vector_and_drops_those_of_an_older_content
+                what_is_told_again_gets_the_vector_that_it_lacks
+                memories_without_a_vector_are_listed_once_in_the_order_of_ids
+                a_content_of_which_the_model_makes_nothing_is_not_asked_for_again
+                a_purged_memory_leaves_no_vector
             }
             importing {
                 an_import_puts_a_memory_back_as_it_was

@@ -217,8 +217,6 @@ pub(crate) async fn old_text_is_compared_to_the_last_character(store: &dyn Store
         "1__%",
         "喝茶100",
         "X",
-        "%",
-        "_",
         "喜欢\u{0}",
         "\u{1f376}",
     ]

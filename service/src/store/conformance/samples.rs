@@ -11,7 +11,7 @@ use crate::memory::{Details, Fate, Memory, MemoryId, NewMemory, Place};
 use crate::query::{Filters, Plan, QueryTerm, Statistics, Via};
 use crate::scope::{DEFAULT_NAMESPACE, Scope};
 use crate::signals::Topic;
-use crate::store::{Added, Store};
+use crate::store::{Added, Import, Store};
 
 /// A day at nine in the morning; day 0 is Monday, 2 March 2026, when the tests take place.
 pub(crate) fn day(number: i64) -> DateTime<Utc> {
@@ -55,6 +55,7 @@ pub(crate) fn told(content: &str) -> NewMemory {
         details: Details::default(),
         created_at: day(0),
         analysis: analysed(content),
+        vector: None,
         attention: 1.0,
         supersedes: None,
         force: false,
@@ -126,10 +127,19 @@ pub(crate) fn exported(name: &str, content: &str) -> Memory {
     }
 }
 
+/// The import of a memory whose keywords gain so much attention if it is new.
+pub(crate) fn put_back(memory: Memory, attention: f64) -> Import {
+    Import {
+        memory,
+        vector: None,
+        attention: Some(attention),
+    }
+}
+
 /// A plan that looks for the terms of these words, each as telling as the other.
 pub(crate) fn plan(words: &str) -> Plan {
     let analysis = analysed(words);
-    plan_of(analysis.terms.iter().map(|(term, _)| term.clone()))
+    plan_of(analysis.terms.iter().map(|(term, _)| term))
 }
 
 pub(crate) fn plan_of(terms: impl IntoIterator<Item = Term>) -> Plan {
@@ -142,6 +152,7 @@ pub(crate) fn plan_of(terms: impl IntoIterator<Item = Term>) -> Plan {
     };
     Plan {
         terms: terms.into_iter().map(query_term).collect(),
+        vector: None,
         claims: vec![],
         filters: Filters::default(),
         pool: 100,

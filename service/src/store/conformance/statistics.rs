@@ -120,7 +120,7 @@ async fn write(store: &dyn Store, random: &mut fastrand::Rng, seen: &[Memory], n
                     if random.bool() {
                         memory.updated_at = now;
                     }
-                    batch.push((memory, Some(0.5)));
+                    batch.push(put_back(memory, 0.5));
                 }
             }
             store.import(batch).await.map(drop).unwrap();

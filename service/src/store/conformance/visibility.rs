@@ -222,7 +222,7 @@ pub(crate) async fn states_are_counted_for_the_scope_alone(store: &dyn Store) {
     let mut merged = exported("merged0000000000", "merged");
     merged.agent = Some("alpha".into());
     merged.fate.consumed_by = Some(older.id);
-    store.import(vec![(merged, Some(1.0))]).await.unwrap();
+    store.import(vec![put_back(merged, 1.0)]).await.unwrap();
 
     for (now, counts) in [(0, [3, 0, 1, 1, 1, 1]), (1, [2, 1, 1, 1, 1, 1])] {
         let stats = store.stats(&alpha, day(now)).await.unwrap();

@@ -97,7 +97,7 @@ impl Backup {
 /// # Errors
 /// When it is damaged or cannot be read.
 pub(super) fn check(file: &Path) -> Result<(), StoreError> {
-    let connection = sqlite::open_reader(file)?;
+    let connection = sqlite::open_follower(file)?;
     let found: String = connection
         .query_row("PRAGMA quick_check(1)", [], |row| row.get(0))
         .map_err(from_sqlite)?;

@@ -9,16 +9,18 @@ use rusqlite::Connection;
 
 use super::index::tail::Tail;
 use super::index::view::View;
+use super::matrix::Matrix;
 use super::sqlite::changes::{self, Changed};
 use super::sqlite::{control, from_sqlite};
 use crate::memory::Memory;
 use crate::store::StoreError;
+use crate::vector::ModelId;
 
 /// Most changes that the tail takes in. Further behind, the changes are scanned for each search, which
 /// is slow, but needs no memory and is right.
 pub(super) const MOST_IN_TAIL: i64 = 4096;
-/// Memories that are kept when they have been read.
-const CACHED: NonZeroUsize = NonZeroUsize::new(8192).expect("not zero");
+/// Memories that are kept when they have been read, of about 2 KiB each.
+const CACHED: NonZeroUsize = NonZeroUsize::new(32_768).expect("not zero");
 /// Longer contents, in bytes, are read anew each time.
 const LONGEST_CACHED: usize = 8192;
 
@@ -33,6 +35,8 @@ pub(super) struct Follower {
 pub(super) struct State {
     pub view: Arc<View>,
     pub tail: Tail,
+    /// Of the model that was asked for last.
+    pub matrix: Option<Matrix>,
 }
 
 /// What is known at the moment that a transaction reads.
@@ -41,6 +45,44 @@ pub(super) enum Moment<'a> {
     Followed(RwLockReadGuard<'a, State>),
     /// What changed after the view is too much for the tail; the truth alone knows.
     Behind(RwLockReadGuard<'a, State>),
+}
+
+impl State {
+    /// Whether there is too much after the view for the tail.
+    fn is_behind(&self, seq: i64) -> bool {
+        seq - self.view.covered() > MOST_IN_TAIL
+    }
+
+    /// Whether the vectors of a model, if one is wanted, are those of this change number.
+    fn has_vectors(&self, model: Option<&ModelId>, seq: i64) -> bool {
+        let is_of = |model| matches!(&self.matrix, Some(matrix) if matrix.is_of(model, seq));
+        model.is_none_or(is_of)
+    }
+
+    fn follow_vectors(
+        &mut self,
+        connection: &Connection,
+        model: &ModelId,
+        seq: i64,
+    ) -> Result<(), StoreError> {
+        match &mut self.matrix {
+            Some(matrix) if matrix.model() == model => matrix.catch_up(connection, seq),
+            matrix => {
+                *matrix = Some(Matrix::load(connection, model, seq)?);
+                Ok(())
+            }
+        }
+    }
+}
+
+impl<'a> Moment<'a> {
+    fn of(behind: bool, state: RwLockReadGuard<'a, State>) -> Moment<'a> {
+        if behind {
+            Moment::Behind(state)
+        } else {
+            Moment::Followed(state)
+        }
+    }
 }
 
 impl Follower {
@@ -72,18 +114,20 @@ impl Follower {
     }
 
     /// What is known in the very state that the connection's transaction reads, held there:
-    /// statistics, rows, tail and view are of one moment. Nothing may have been read in the
-    /// transaction before.
-    pub(super) fn same_moment(&self, connection: &Connection) -> Result<Moment<'_>, StoreError> {
+    /// statistics, rows, tail, view and, if there is a model, its vectors are of one moment. Nothing
+    /// may have been read in the transaction before.
+    pub(super) fn same_moment(
+        &self,
+        connection: &Connection,
+        model: Option<&ModelId>,
+    ) -> Result<Moment<'_>, StoreError> {
         // The first read fixes the transaction's state; while the guard is held, neither tail nor
         // view can go past it.
         let state = self.current();
         let seq = control::seq(connection)?;
-        if seq - state.view.covered() > MOST_IN_TAIL {
-            return Ok(Moment::Behind(state));
-        }
-        if state.tail.seq == seq {
-            return Ok(Moment::Followed(state));
+        let behind = state.is_behind(seq);
+        if (behind || state.tail.seq == seq) && state.has_vectors(model, seq) {
+            return Ok(Moment::of(behind, state));
         }
         drop(state);
         let mut state = self.exclusively();
@@ -91,11 +135,15 @@ impl Follower {
         connection
             .execute_batch("COMMIT; BEGIN")
             .map_err(from_sqlite)?;
-        if control::seq(connection)? - state.view.covered() > MOST_IN_TAIL {
-            return Ok(Moment::Behind(RwLockWriteGuard::downgrade(state)));
+        let seq = control::seq(connection)?;
+        let behind = state.is_behind(seq);
+        if !behind {
+            self.catch_up(connection, &mut state.tail)?;
         }
-        self.catch_up(connection, &mut state.tail)?;
-        Ok(Moment::Followed(RwLockWriteGuard::downgrade(state)))
+        if let Some(model) = model {
+            state.follow_vectors(connection, model, seq)?;
+        }
+        Ok(Moment::of(behind, RwLockWriteGuard::downgrade(state)))
     }
 
     /// Reads into the tail what changed since it was last asked.
@@ -132,8 +180,12 @@ impl Follower {
 
     /// Forgets the index, which turned out to be damaged.
     pub(super) fn forget_index(&self) {
+        // Without an index everything is in the tail, which stays.
+        if self.current().view.covered() == 0 {
+            return;
+        }
         let mut state = self.exclusively();
         self.cache().clear();
-        *state = State::default();
+        (state.view, state.tail) = Default::default();
     }
 }

@@ -6,12 +6,13 @@
 
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 
+use super::backup;
 use super::follower::Follower;
 use super::index::files::{Files, IndexError};
 use super::index::schema::Covers;
@@ -34,8 +35,10 @@ const MANY: i64 = 1024;
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Fewer changes than this are left to the next start when the store is closed.
 const WORTH_A_LAST_COMMIT: i64 = 64;
-/// So many memories make one commit, so that much to do is seen to shrink.
+/// So many memories, or bytes of their contents, make one commit, so that much to do is seen to shrink
+/// and what waits for the index's own threads is bounded.
 const CHUNK: usize = 25_000;
+const CHUNK_BYTES: usize = 4 << 20;
 /// How long a failed attempt is not repeated.
 const BACK_OFF: Duration = Duration::from_secs(10);
 
@@ -49,6 +52,8 @@ pub(super) struct Indexer {
 struct Requests {
     pending: Mutex<Pending>,
     changed: Condvar,
+    /// What is wrong with the truth itself, if something is.
+    damage: OnceLock<String>,
 }
 
 #[derive(Default)]
@@ -66,6 +71,16 @@ impl Requests {
     fn send(&self, change: impl FnOnce(&mut Pending)) {
         change(&mut self.pending.lock().unwrap_or_else(PoisonError::into_inner));
         self.changed.notify_one();
+    }
+
+    /// Looks once whether the truth is sound, while it is used.
+    fn check(&self, file: &Path) {
+        if let Err(error) = backup::check(file) {
+            let what = chain(&error);
+            tracing::error!(what, "the store is damaged: restore a backup");
+            // Set here alone.
+            drop(self.damage.set(what));
+        }
     }
 
     /// Waits for a request, at most a tick; what was asked for.
@@ -122,9 +137,11 @@ impl Indexer {
         let thread = std::thread::Builder::new()
             .name("keepsake-index".into())
             .spawn(move || {
+                asked.check(&keeper.file);
                 loop {
                     let pending = asked.wait();
                     if pending.damaged {
+                        tracing::warn!("a search found the index damaged");
                         keeper.discard("it was found damaged by a search");
                     }
                     if pending.stop {
@@ -152,6 +169,11 @@ impl Indexer {
     /// Asks for a commit soon.
     pub(super) fn want(&self) {
         self.requests.send(|pending| pending.wanted = true);
+    }
+
+    /// What is wrong with the truth itself, if something was found.
+    pub(super) fn damage(&self) -> Option<&str> {
+        self.requests.damage.get().map(String::as_str)
     }
 
     /// Tells that the index is damaged.
@@ -206,7 +228,7 @@ impl Keeper {
     fn follow(&mut self, occasion: Occasion) -> Result<(), Failure> {
         let connection = match self.connection.take() {
             Some(connection) => connection,
-            None => sqlite::open_reader(&self.file)?,
+            None => sqlite::open_follower(&self.file)?,
         };
         let position = changes::position(&connection)?;
         self.take_lock()?;
@@ -251,11 +273,7 @@ impl Keeper {
         if self.lock.is_some() {
             return Ok(());
         }
-        let file = File::options()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(self.folder.join(LOCK))?;
+        let file = open_lock(&self.folder)?;
         match file.try_lock() {
             Ok(()) => {
                 self.lock = Some(file);
@@ -294,6 +312,9 @@ impl Keeper {
             }
             Ok(None) => self.follower.forget_index(),
             Err(error) => {
+                if !matches!(error, IndexError::Foreign) {
+                    tracing::warn!(error = %chain(&error), "the index is damaged");
+                }
                 self.follower.forget_index();
                 if self.lock.is_some() {
                     self.discard(&chain(&error));
@@ -311,7 +332,7 @@ impl Keeper {
         }
         let folder = self.folder.join(FOLDER);
         if folder.exists() {
-            tracing::warn!(reason, "the index is made anew");
+            tracing::info!(reason, "the index is made anew");
             if let Err(error) = std::fs::remove_dir_all(&folder) {
                 tracing::warn!(%error, "cannot remove the index");
             }
@@ -348,7 +369,7 @@ impl Keeper {
         };
         let follower = &self.follower;
         let covers = |seq| Covers::new(position.database, position.epoch, seq);
-        let mut put = 0;
+        let (mut put, mut waiting, mut waiting_bytes) = (0, 0, 0);
         let mut touched = false;
         for (number, _) in changes::purged(connection, before.covered())? {
             files.remove(number)?;
@@ -360,8 +381,11 @@ impl Keeper {
             }
             files.put(changed.number, &changed.memory)?;
             put += 1;
+            waiting += 1;
+            waiting_bytes += changed.memory.content.len();
             touched = true;
-            if put % CHUNK == 0 {
+            if waiting == CHUNK || waiting_bytes >= CHUNK_BYTES {
+                (waiting, waiting_bytes) = (0, 0);
                 files.commit(covers(changed.seq))?;
                 let view = files.view(covers(changed.seq), &follower.current().view.clone())?;
                 follower.publish(view);
@@ -388,6 +412,15 @@ impl Keeper {
         );
         Ok(())
     }
+}
+
+/// Opens the file that is locked by whoever writes the index; whoever cannot, cannot use the folder.
+pub(super) fn open_lock(folder: &Path) -> std::io::Result<File> {
+    File::options()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(folder.join(LOCK))
 }
 
 /// Why the index does not follow.

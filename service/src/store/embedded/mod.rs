@@ -6,37 +6,40 @@
 //! blocking threads, never on its workers.
 
 mod backup;
+mod besides;
 #[cfg(test)]
 mod equivalence;
 mod follower;
 mod index;
 mod indexer;
+mod knn;
+mod matrix;
 mod retrieval;
 mod sqlite;
+mod vector_store;
 mod writer;
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
-use chrono::{DateTime, NaiveDate, Utc};
+use chrono::{DateTime, Utc};
 use rusqlite::{Connection, Transaction};
 
 use crate::memory::{Edit, Memory, MemoryId, NewMemory};
 use crate::query::{Plan, Retrieved};
 use crate::scope::Scope;
-use crate::signals::Topic;
 use crate::store::gathered::Counters;
 use crate::store::{
-    Added, ControlStore, Counter, Cursor, Deleted, Edited, Imported, KeptAnswer, ListFilters,
-    MemoryStore, Operated, Operation, Resolved, Retriever, ScanStore, SignalStore, Stats,
-    StoreError, Synonyms, TimelineEntry,
+    Added, Cursor, Deleted, Edited, Import, Imported, ListFilters, MemoryStore, Operated,
+    Operation, Resolved, Retriever, StoreError,
 };
 pub use backup::Backup;
 use follower::Follower;
 use indexer::Indexer;
 use retrieval::{Failure, Source};
-use sqlite::{changes, control, from_sqlite, lists, memories, operations, signals, transfer};
+use sqlite::{changes, control, from_sqlite, lists, memories, operations};
 use writer::Writer;
 
 /// Name of the SQLite file in the store's folder.
@@ -66,6 +69,13 @@ impl EmbeddedStore {
             StoreError::Unavailable(
                 format!("cannot create the folder `{}`: {error}", folder.display()).into(),
             )
+        })?;
+        indexer::open_lock(folder).map_err(|error| match error.kind() {
+            ErrorKind::ReadOnlyFilesystem | ErrorKind::PermissionDenied => {
+                StoreError::ReadOnly(format!("`{}`: {error}", folder.display()).into())
+            }
+            ErrorKind::StorageFull => StoreError::Full(error.into()),
+            _ => StoreError::Unavailable(error.into()),
         })?;
         let file = folder.join(FILE);
         let connection = sqlite::open_writer(&file)?;
@@ -147,16 +157,11 @@ impl MemoryStore for EmbeddedStore {
         .await
     }
 
-    async fn import(
-        &self,
-        imported: Vec<(Memory, Option<f64>)>,
-    ) -> Result<Vec<Imported>, StoreError> {
+    async fn import(&self, imported: Vec<Import>) -> Result<Vec<Imported>, StoreError> {
         self.write(move |transaction, counters| {
             imported
-                .iter()
-                .map(|(memory, attention)| {
-                    memories::import(transaction, counters, memory, *attention)
-                })
+                .into_iter()
+                .map(|import| memories::import(transaction, counters, import))
                 .collect()
         })
         .await
@@ -391,7 +396,8 @@ impl EmbeddedStore {
         now: DateTime<Utc>,
     ) -> Result<Result<Retrieved, String>, StoreError> {
         self.read(move |connection, follower| {
-            let moment = follower.same_moment(connection)?;
+            let model = asked.1.vector.as_ref().map(|vector| &vector.model);
+            let moment = follower.same_moment(connection, model)?;
             if let Some(lock) = control::lock(connection, now)? {
                 return Ok(Ok(Retrieved {
                     lock: Some(lock),
@@ -410,139 +416,6 @@ impl EmbeddedStore {
             }
         })
         .await
-    }
-}
-
-#[async_trait]
-impl SignalStore for EmbeddedStore {
-    async fn signals_version(&self) -> Result<i64, StoreError> {
-        self.read(|connection, _| signals::version(connection))
-            .await
-    }
-
-    async fn topics(
-        &self,
-        scope: &Scope,
-        since: Option<NaiveDate>,
-    ) -> Result<Vec<Topic>, StoreError> {
-        let scope = scope.clone();
-        self.read(move |connection, _| signals::topics(connection, &scope, since))
-            .await
-    }
-
-    async fn related_entities(
-        &self,
-        scope: &Scope,
-        entity: &str,
-        limit: usize,
-        least: u64,
-    ) -> Result<Vec<(String, u64)>, StoreError> {
-        let (scope, entity) = (scope.clone(), entity.to_owned());
-        self.read(move |connection, _| signals::related(connection, &scope, &entity, limit, least))
-            .await
-    }
-
-    async fn entity_timeline(
-        &self,
-        scope: &Scope,
-        entity: &str,
-        limit: usize,
-        now: DateTime<Utc>,
-    ) -> Result<Vec<TimelineEntry>, StoreError> {
-        let (scope, entity) = (scope.clone(), entity.to_owned());
-        self.read(move |connection, _| signals::timeline(connection, &scope, &entity, limit, now))
-            .await
-    }
-
-    async fn synonyms(&self, namespace: &str) -> Result<Vec<Synonyms>, StoreError> {
-        let namespace = namespace.to_owned();
-        self.read(move |connection, _| signals::synonyms(connection, &namespace))
-            .await
-    }
-
-    async fn set_synonyms(&self, namespace: &str, synonyms: Synonyms) -> Result<(), StoreError> {
-        let namespace = namespace.to_owned();
-        self.write(move |transaction, _| signals::set_synonyms(transaction, &namespace, &synonyms))
-            .await
-    }
-}
-
-#[async_trait]
-impl ControlStore for EmbeddedStore {
-    async fn lock(&self, now: DateTime<Utc>) -> Result<Option<Option<DateTime<Utc>>>, StoreError> {
-        self.read(move |connection, _| control::lock(connection, now))
-            .await
-    }
-
-    async fn set_lock(&self, until: DateTime<Utc>) -> Result<(), StoreError> {
-        self.write(move |transaction, _| control::set_lock(transaction, until))
-            .await
-    }
-
-    async fn clear_lock(&self) -> Result<(), StoreError> {
-        self.write(|transaction, _| control::clear_lock(transaction))
-            .await
-    }
-
-    async fn check(&self) -> Result<(), StoreError> {
-        self.read(|connection, _| control::seq(connection))
-            .await
-            .map(|_| ())
-    }
-
-    async fn stats(&self, scope: &Scope, now: DateTime<Utc>) -> Result<Stats, StoreError> {
-        let scope = scope.clone();
-        self.read(move |connection, _| lists::stats(connection, &scope, now))
-            .await
-    }
-
-    async fn answer(
-        &self,
-        key: &str,
-        now: DateTime<Utc>,
-    ) -> Result<Option<KeptAnswer>, StoreError> {
-        let key = key.to_owned();
-        self.read(move |connection, _| operations::answer(connection, &key, now))
-            .await
-    }
-
-    async fn keep_answer(
-        &self,
-        key: &str,
-        answer: KeptAnswer,
-        now: DateTime<Utc>,
-    ) -> Result<(), StoreError> {
-        let key = key.to_owned();
-        self.write(move |transaction, _| operations::keep_answer(transaction, &key, &answer, now))
-            .await
-    }
-}
-
-#[async_trait]
-impl ScanStore for EmbeddedStore {
-    async fn scan(
-        &self,
-        after: Option<&MemoryId>,
-        limit: usize,
-    ) -> Result<Vec<Memory>, StoreError> {
-        let after = after.cloned();
-        self.read(move |connection, _| lists::scan(connection, after.as_ref(), limit))
-            .await
-    }
-
-    async fn scan_counters(
-        &self,
-        after: Option<&Counter>,
-        limit: usize,
-    ) -> Result<Vec<Counter>, StoreError> {
-        let after = after.cloned();
-        self.read(move |connection, _| transfer::scan(connection, after.as_ref(), limit))
-            .await
-    }
-
-    async fn restore_counters(&self, restored: Vec<Counter>) -> Result<(), StoreError> {
-        self.write(move |transaction, _| transfer::restore(transaction, &restored))
-            .await
     }
 }
 

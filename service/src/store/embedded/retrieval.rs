@@ -11,7 +11,8 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::follower::{Follower, Moment, State};
 use super::index::best::{Best, Rank};
 use super::index::schema::id_head;
-use super::index::view::{Admission, Place};
+use super::index::view::{Admission, Lookups, Place};
+use super::knn::Meant;
 use super::sqlite::changes::{self, Changed};
 use super::sqlite::codec::millis;
 use super::sqlite::from_sqlite;
@@ -65,9 +66,9 @@ struct Scanned {
 }
 
 /// A chosen memory before its frequencies are known.
-struct Chosen {
-    number: i64,
-    memory: Arc<Memory>,
+pub(super) struct Chosen {
+    pub number: i64,
+    pub memory: Arc<Memory>,
     known: Known,
 }
 
@@ -95,12 +96,12 @@ pub(super) fn retrieve(
     })
 }
 
-struct Search<'a> {
-    source: &'a Source<'a>,
-    state: &'a State,
-    scope: &'a Scope,
-    plan: &'a Plan,
-    now: DateTime<Utc>,
+pub(super) struct Search<'a> {
+    pub source: &'a Source<'a>,
+    pub state: &'a State,
+    pub scope: &'a Scope,
+    pub plan: &'a Plan,
+    pub now: DateTime<Utc>,
 }
 
 impl<'a> Search<'a> {
@@ -141,20 +142,36 @@ impl<'a> Search<'a> {
             changed: &changed,
         };
         let view = &self.state.view;
-        view.score(&statistics, &admission, &mut best, Match::Indexed)?;
+        // A term that no memory holds is held by none of the index, but for trashed ones.
+        let held = |term: usize| statistics.document_frequencies[term] > 0;
+        let lookups = view.look_up(&self.scope.namespace, self.plan, held)?;
+        let gates = view.gates(&admission)?;
+        view.score(
+            &lookups,
+            &statistics,
+            &admission,
+            &gates,
+            &mut best,
+            Match::Indexed,
+        )?;
         let mut chosen = self.read(best)?;
+        let meant = Meant::of(self);
+        if let Some(meant) = &meant {
+            meant.add_nearest(self, &mut chosen, &gates, &changed)?;
+        }
         let retrieved = chosen.len();
         if self.plan.neighbours {
             self.add_neighbours(&mut chosen, &changed)?;
         }
         if chosen.is_empty() {
-            hidden = hidden || view.hides(&statistics, &admission)?;
+            let lookups = view.look_up(&self.scope.namespace, self.plan, |_| true)?;
+            hidden = hidden || view.hides(&lookups, &statistics, &admission, &gates)?;
         }
         Ok(Retrieved {
             lock: None,
             statistics,
             hidden: chosen.is_empty() && hidden,
-            candidates: self.candidates(chosen, retrieved, &admission)?,
+            candidates: self.candidates(chosen, retrieved, meant.as_ref(), &lookups)?,
         })
     }
 
@@ -254,8 +271,7 @@ impl<'a> Search<'a> {
         ranked.sort_by(|(score, one), (other_score, other)| {
             other_score
                 .total_cmp(score)
-                .then(other.memory.created_at.cmp(&one.memory.created_at))
-                .then_with(|| one.memory.id.cmp(&other.memory.id))
+                .then_with(|| one.memory.tie(&other.memory))
         });
         ranked.truncate(self.plan.pool);
         Ok(ranked.into_iter().map(|(_, chosen)| chosen).collect())
@@ -341,7 +357,7 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    fn neighbour(
+    pub(super) fn neighbour(
         &self,
         number: i64,
         changed: &dyn Fn(i64) -> bool,
@@ -367,7 +383,8 @@ impl<'a> Search<'a> {
         &self,
         chosen: Vec<Chosen>,
         retrieved: usize,
-        admission: &Admission<'_>,
+        meant: Option<&Meant<'_>>,
+        lookups: &Lookups,
     ) -> Result<Vec<Candidate>, Failure> {
         let places: Vec<Place> = chosen
             .iter()
@@ -376,11 +393,16 @@ impl<'a> Search<'a> {
                 Known::Terms(_) => None,
             })
             .collect();
-        let mut indexed = self.state.view.frequencies(admission, &places)?.into_iter();
+        let mut indexed = self
+            .state
+            .view
+            .frequencies(lookups, self.plan, &places)?
+            .into_iter();
         Ok(chosen
             .into_iter()
             .enumerate()
             .map(|(index, chosen)| Candidate {
+                cosine: meant.and_then(|meant| meant.cosine(chosen.number)),
                 memory: chosen.memory,
                 frequencies: match chosen.known {
                     Known::Terms(frequencies) => frequencies,

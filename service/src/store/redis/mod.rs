@@ -171,7 +171,7 @@ impl MemoryStore for RedisStore {
 
     async fn import(
         &self,
-        imported: Vec<(Memory, Option<f64>)>,
+        imported: Vec<Import>,
     ) -> Result<Vec<Imported>, StoreError> {
         let import = |draft: &mut transaction::Draft<'_>| {
             let each = imported

@@ -7,11 +7,14 @@ use tantivy::indexer::{IndexWriterOptions, LogMergePolicy};
 use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, Term};
 
 use super::schema::{Covers, Fields};
+use super::terms;
 use super::view::View;
 use crate::memory::Memory;
 
 /// Memory that the writer fills before it writes a segment, in bytes.
-const WRITER_MEMORY: usize = 48 << 20;
+const WRITER_MEMORY: usize = 15 << 20;
+/// So many segments of a size are merged into one: each segment costs every search its lookups.
+const MERGED: usize = 4;
 /// Segments that have lost this share of their memories are written anew.
 const MOST_DELETED: f32 = 0.3;
 
@@ -70,6 +73,7 @@ impl Files {
     }
 
     fn of(index: Index, fields: Fields) -> Result<Files, IndexError> {
+        index.tokenizers().register(terms::TOKENIZER, terms::Reader);
         let reader = index
             .reader_builder()
             .reload_policy(ReloadPolicy::Manual)
@@ -119,6 +123,7 @@ impl Files {
                 .build();
             let writer: IndexWriter = self.index.writer_with_options(options)?;
             let mut policy = LogMergePolicy::default();
+            policy.set_min_num_segments(MERGED);
             policy.set_del_docs_ratio_before_merge(MOST_DELETED);
             writer.set_merge_policy(Box::new(policy));
             self.writer = Some(writer);

@@ -4,19 +4,17 @@
 //! but lengths: feedback, mentions and emotion are read from the truth for the few candidates, so
 //! they change no index.
 
+use super::terms;
+use crate::memory::{Memory, MemoryId, Standing};
+use crate::store::embedded::sqlite::codec;
 use serde::{Deserialize, Serialize};
 use tantivy::TantivyDocument;
 use tantivy::schema::{
     FAST, Field, INDEXED, IndexRecordOption, Schema, TextFieldIndexing, TextOptions,
 };
-use tantivy::tokenizer::{PreTokenizedString, Token};
-
-use crate::analysis::terms::Term;
-use crate::memory::{Memory, MemoryId, Standing};
-use crate::store::embedded::sqlite::codec;
 
 /// Grows with every change of what the index holds; an index of another format is made anew.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// What a commit of the index says of itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -125,7 +123,7 @@ impl Fields {
         let mut schema = Schema::builder();
         let text = TextOptions::default().set_indexing_options(
             TextFieldIndexing::default()
-                .set_tokenizer("raw")
+                .set_tokenizer(terms::TOKENIZER)
                 .set_index_option(IndexRecordOption::WithFreqs)
                 .set_fieldnorms(false),
         );
@@ -149,22 +147,9 @@ impl Fields {
 
     /// A memory as the index holds it.
     pub(crate) fn document(&self, number: i64, memory: &Memory) -> TantivyDocument {
-        let mut tokens = Vec::new();
-        for (term, frequency) in memory.indexed_terms().iter() {
-            let text = term_key(&memory.namespace, term);
-            tokens.extend((0..frequency).map(|_| Token {
-                text: text.clone(),
-                ..Token::default()
-            }));
-        }
         let mut document = TantivyDocument::new();
-        document.add_pre_tokenized_text(
-            self.terms,
-            PreTokenizedString {
-                text: String::new(),
-                tokens,
-            },
-        );
+        let terms = terms::written(&memory.namespace, &memory.indexed_terms());
+        document.add_text(self.terms, terms);
         document.add_u64(self.number, number.cast_unsigned());
         document.add_u64(self.length, memory.analysis.length.into());
         document.add_i64(self.created, codec::millis(memory.created_at));
@@ -189,12 +174,6 @@ impl Fields {
         }
         document
     }
-}
-
-/// A term as the index knows it. Namespaces share no posting list, so the size of one costs another
-/// nothing. A term has no space, so no namespace can imitate one with a term.
-pub(super) fn term_key(namespace: &str, term: &Term) -> String {
-    format!("{namespace} {term}")
 }
 
 /// Whether a change of a memory is one of what the index holds.

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 use tantivy::columnar::{Column, ColumnValues, StrColumn};
 use tantivy::index::SegmentId;
-use tantivy::postings::BlockSegmentPostings;
+use tantivy::postings::{BlockSegmentPostings, TermInfo};
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocId, InvertedIndexReader, SegmentReader};
 
 use super::schema::{self, Fields};
+use super::terms;
 use crate::analysis::terms::Term;
 use crate::query::Filters;
 use crate::scope::Scope;
@@ -76,17 +77,18 @@ impl Segment {
         !self.reader.is_deleted(doc)
     }
 
+    /// Where the segment has the memories that hold a term, if it has any.
+    pub(super) fn find(&self, namespace: &str, term: &Term) -> tantivy::Result<Option<TermInfo>> {
+        let key = terms::key(namespace, term.as_str());
+        let term = tantivy::Term::from_field_text(self.fields.terms, &key);
+        Ok(self.inverted.get_term_info(&term)?)
+    }
+
     /// The memories that hold a term, with its frequency in each.
-    pub(super) fn postings(
-        &self,
-        namespace: &str,
-        term: &Term,
-    ) -> tantivy::Result<Option<BlockSegmentPostings>> {
-        let term =
-            tantivy::Term::from_field_text(self.fields.terms, &schema::term_key(namespace, term));
+    pub(super) fn postings(&self, found: &TermInfo) -> tantivy::Result<BlockSegmentPostings> {
         Ok(self
             .inverted
-            .read_block_postings(&term, IndexRecordOption::WithFreqs)?)
+            .read_block_postings_from_terminfo(found, IndexRecordOption::WithFreqs)?)
     }
 
     /// Length of the content in words.

@@ -99,12 +99,10 @@ impl Shelf {
         let slot = u32::try_from(self.slots.len()).expect("fewer than four billion memories");
         let terms = memory.indexed_terms();
         for (term, frequency) in terms.iter() {
-            match self.postings.get_mut(term) {
-                Some(postings) => postings.push((slot, frequency)),
-                None => {
-                    self.postings.insert(term.clone(), vec![(slot, frequency)]);
-                }
-            }
+            self.postings
+                .entry(term)
+                .or_default()
+                .push((slot, frequency));
         }
         self.slots.push(Some(Held {
             number,

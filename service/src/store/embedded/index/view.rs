@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
+use tantivy::postings::{BlockSegmentPostings, TermInfo};
 use tantivy::{DocId, Searcher};
 
 use super::best::{Best, Rank};
 use super::schema::{Covers, Fields};
-use super::segment::Segment;
+use super::segment::{Gate, Segment};
 use crate::query::{Plan, Statistics};
 use crate::ranking::bm25::{Scorer, Sum};
 use crate::scope::Scope;
@@ -36,6 +37,9 @@ pub(crate) struct View {
     places: Vec<Place>,
 }
 
+/// The terms of a plan as the segments of a view have them: looked up once for a search.
+pub(crate) struct Lookups(Vec<Vec<(usize, TermInfo)>>);
+
 /// What a memory must pass to be a match.
 pub(crate) struct Admission<'a> {
     pub scope: &'a Scope,
@@ -43,6 +47,17 @@ pub(crate) struct Admission<'a> {
     pub now: DateTime<Utc>,
     /// Rows that changed after the view was made: what it knows of them is out of date.
     pub changed: &'a dyn Fn(i64) -> bool,
+}
+
+/// Scope and filters in the terms of each segment.
+pub(crate) struct Gates<'a>(Vec<Gate<'a>>);
+
+impl Gates<'_> {
+    /// Whether scope and filters admit a memory, as the index knows it.
+    pub(crate) fn admit(&self, place: Place) -> bool {
+        let gate = &self.0[place.segment as usize];
+        gate.sees(place.doc) && gate.passes(place.doc)
+    }
 }
 
 impl View {
@@ -118,19 +133,54 @@ impl View {
         self.segments[place.segment as usize].number(place.doc)
     }
 
+    /// Looks up the terms of a plan that `wanted` names by their index.
+    pub(crate) fn look_up(
+        &self,
+        namespace: &str,
+        plan: &Plan,
+        wanted: impl Fn(usize) -> bool,
+    ) -> tantivy::Result<Lookups> {
+        let in_segment = |segment: &Arc<Segment>| {
+            let terms = plan.terms.iter().enumerate();
+            terms
+                .filter(|(index, _)| wanted(*index))
+                .filter_map(|(index, term)| {
+                    let found = segment.find(namespace, &term.term).transpose()?;
+                    Some(found.map(|found| (index, found)))
+                })
+                .collect::<tantivy::Result<Vec<_>>>()
+        };
+        let found = self.segments.iter().map(in_segment);
+        Ok(Lookups(found.collect::<tantivy::Result<_>>()?))
+    }
+
+    /// What scope and filters admit of it.
+    pub(crate) fn gates<'a>(&'a self, admission: &Admission<'a>) -> tantivy::Result<Gates<'a>> {
+        let gate = |segment: &'a Arc<Segment>| {
+            segment.gate(admission.scope, &admission.plan.filters, admission.now)
+        };
+        let gates = self.segments.iter().map(gate);
+        Ok(Gates(gates.collect::<tantivy::Result<_>>()?))
+    }
+
     /// Offers every match of the plan's terms with its BM25 score.
     pub(crate) fn score<T>(
         &self,
+        lookups: &Lookups,
         statistics: &Statistics,
         admission: &Admission<'_>,
+        gates: &Gates<'_>,
         best: &mut Best<T>,
         found: impl Fn(Place) -> T,
     ) -> tantivy::Result<()> {
         let scorer = Scorer::new(admission.plan, statistics);
         let mut window = Window::new();
         for (index, segment) in self.segments.iter().enumerate() {
-            let gate = segment.gate(admission.scope, &admission.plan.filters, admission.now)?;
-            let mut cursors = Cursor::of_plan(segment, admission, |term| scorer.counts(term))?;
+            let gate = &gates.0[index];
+            let counting = lookups.0[index]
+                .iter()
+                .filter(|(term, _)| scorer.counts(*term));
+            let mut cursors = Cursor::each(segment, counting)?;
             while let Some(base) = window.fill(&mut cursors, segment, &scorer) {
                 for (doc, sum) in window.drain(base) {
                     let score = scorer.total(sum);
@@ -159,13 +209,16 @@ impl View {
     /// Whether a match that the scope sees is kept back by the filters.
     pub(crate) fn hides(
         &self,
+        lookups: &Lookups,
         statistics: &Statistics,
         admission: &Admission<'_>,
+        gates: &Gates<'_>,
     ) -> tantivy::Result<bool> {
         let scorer = Scorer::new(admission.plan, statistics);
-        for segment in &self.segments {
-            let gate = segment.gate(admission.scope, &admission.plan.filters, admission.now)?;
-            for mut cursor in Cursor::of_plan(segment, admission, |term| scorer.counts(term))? {
+        let segments = self.segments.iter().zip(&gates.0);
+        for ((segment, gate), found) in segments.zip(&lookups.0) {
+            let counting = found.iter().filter(|(term, _)| scorer.counts(*term));
+            for mut cursor in Cursor::each(segment, counting)? {
                 while let Some((doc, _)) = cursor.next() {
                     if segment.is_alive(doc)
                         && gate.sees(doc)
@@ -183,15 +236,16 @@ impl View {
     /// How often each memory holds each term of the plan.
     pub(crate) fn frequencies(
         &self,
-        admission: &Admission<'_>,
+        lookups: &Lookups,
+        plan: &Plan,
         places: &[Place],
     ) -> tantivy::Result<Vec<Vec<u32>>> {
-        let mut found = vec![vec![0; admission.plan.terms.len()]; places.len()];
+        let mut found = vec![vec![0; plan.terms.len()]; places.len()];
         let mut order: Vec<usize> = (0..places.len()).collect();
         order.sort_unstable_by_key(|index| places[*index]);
         for group in order.chunk_by(|left, right| places[*left].segment == places[*right].segment) {
-            let segment = &self.segments[places[group[0]].segment as usize];
-            for mut cursor in Cursor::of_plan(segment, admission, |_| true)? {
+            let index = places[group[0]].segment as usize;
+            for mut cursor in Cursor::each(&self.segments[index], lookups.0[index].iter())? {
                 for index in group {
                     found[*index][cursor.term] = cursor.frequency(places[*index].doc);
                 }
@@ -205,31 +259,25 @@ impl View {
 struct Cursor {
     /// Index into the plan's terms.
     term: usize,
-    postings: tantivy::postings::BlockSegmentPostings,
+    postings: BlockSegmentPostings,
     /// Index into the current block.
     at: usize,
 }
 
 impl Cursor {
-    /// The terms of the plan that the segment holds, in the plan's order.
-    fn of_plan(
+    /// A cursor for each of the terms, in the plan's order.
+    fn each<'a>(
         segment: &Segment,
-        admission: &Admission<'_>,
-        counts: impl Fn(usize) -> bool,
+        terms: impl Iterator<Item = &'a (usize, TermInfo)>,
     ) -> tantivy::Result<Vec<Cursor>> {
-        let mut cursors = Vec::with_capacity(admission.plan.terms.len());
-        for (term, wanted) in admission.plan.terms.iter().enumerate() {
-            if !counts(term) {
-                continue;
-            }
-            let postings = segment.postings(&admission.scope.namespace, &wanted.term)?;
-            cursors.extend(postings.map(|postings| Cursor {
-                term,
-                postings,
+        let cursor = |(term, found): &(usize, TermInfo)| {
+            Ok(Cursor {
+                term: *term,
+                postings: segment.postings(found)?,
                 at: 0,
-            }));
-        }
-        Ok(cursors)
+            })
+        };
+        terms.map(cursor).collect()
     }
 
     /// The block from where the cursor stands; empty at the end.

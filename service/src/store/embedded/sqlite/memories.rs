@@ -6,13 +6,13 @@ use chrono::{DateTime, Utc};
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
 use super::codec::{self, COLUMNS};
-use super::from_sqlite;
-use crate::memory::{Edit, Memory, MemoryId, NewMemory, Place, State};
+use super::{from_sqlite, vectors};
+use crate::memory::{Edit, Memory, MemoryId, NewMemory, Place, State, content_hash};
 use crate::scope::Scope;
 use crate::store::embedded::index::schema::differ;
 use crate::store::gathered::{Counters, entity_key};
-use crate::store::lifecycle::{self, content_hash, place_key};
-use crate::store::{Added, Edited, Imported, StoreError};
+use crate::store::lifecycle::{self, place_key};
+use crate::store::{Added, Edited, Import, Imported, StoreError};
 
 /// A memory as it is stored, with the number of its row.
 type Row = (i64, Memory);
@@ -114,13 +114,14 @@ fn create(
     transaction: &Transaction<'_>,
     counters: &mut Counters,
     scope: &Scope,
-    new: NewMemory,
+    mut new: NewMemory,
     now: DateTime<Utc>,
 ) -> Result<Memory, StoreError> {
-    let attention = new.attention;
+    let (attention, vector) = (new.attention, new.vector.take());
     let memory = lifecycle::created(scope, new, now);
     let number = save(transaction, None, &memory)?;
     link_entities(transaction, number, &memory)?;
+    vectors::put(transaction, number, vector)?;
     counters.count(&memory, 1);
     counters.mention(&memory, memory.created_at, attention);
     Ok(memory)
@@ -137,6 +138,7 @@ fn reinforce(
 ) -> Result<Added, StoreError> {
     let (memory, revived) = lifecycle::reinforced(&before, new, now);
     save(transaction, Some((number, &before)), &memory)?;
+    vectors::put(transaction, number, new.vector.clone())?;
     counters.recount(&before, &memory);
     counters.mention(&memory, new.created_at, new.attention);
     if let Some(consolidated) = &memory.fate.consumed_by
@@ -154,9 +156,9 @@ fn reinforce(
 pub(crate) fn import(
     transaction: &Transaction<'_>,
     counters: &mut Counters,
-    memory: &Memory,
-    attention: Option<f64>,
+    import: Import,
 ) -> Result<Imported, StoreError> {
+    let memory = &import.memory;
     let there = by_id(transaction, &memory.id)?;
     if let Some((_, before)) = &there {
         if let Some(refusal) = lifecycle::import_refusal(before, memory) {
@@ -182,6 +184,13 @@ pub(crate) fn import(
         memory,
     )?;
     link_entities(transaction, number, memory)?;
+    if there
+        .as_ref()
+        .is_some_and(|(_, before)| before.content != memory.content)
+    {
+        vectors::drop_all(transaction, number)?;
+    }
+    vectors::put(transaction, number, import.vector)?;
     match there {
         Some((_, before)) => {
             counters.recount(&before, memory);
@@ -191,7 +200,7 @@ pub(crate) fn import(
             if lifecycle::is_counted(memory) {
                 counters.count(memory, 1);
             }
-            if let Some(attention) = attention {
+            if let Some(attention) = import.attention {
                 counters.mention(memory, memory.created_at, attention);
             }
             Ok(Imported::Created)
@@ -205,7 +214,7 @@ pub(crate) fn edit(
     counters: &mut Counters,
     scope: &Scope,
     id: &MemoryId,
-    edit: Edit,
+    mut edit: Edit,
     now: DateTime<Utc>,
 ) -> Result<Edited, StoreError> {
     let Some((number, before)) = find(transaction, scope, id)? else {
@@ -222,6 +231,10 @@ pub(crate) fn edit(
         if let Some((_, twin)) = twin.filter(|(twin, _)| *twin != number) {
             return Ok(Edited::SameAs(twin.id));
         }
+        if before.content != *content {
+            vectors::drop_all(transaction, number)?;
+        }
+        vectors::put(transaction, number, edit.vector.take())?;
     }
     let memory = lifecycle::edited(&before, edit, now);
     save(transaction, Some((number, &before)), &memory)?;
@@ -266,10 +279,10 @@ pub(crate) fn purge(
         counters.count(&memory, -1);
     }
     let seq = next_seq(transaction)?;
+    vectors::drop_all(transaction, number)?;
     for sql in [
         "DELETE FROM memories WHERE number = ?1",
         "DELETE FROM memory_entities WHERE number = ?1",
-        "DELETE FROM vectors WHERE number = ?1",
     ] {
         transaction.execute(sql, [number]).map_err(from_sqlite)?;
     }
@@ -295,7 +308,7 @@ fn save(
     codec::write(transaction, number, seq, indexed, memory)
 }
 
-fn next_seq(transaction: &Transaction<'_>) -> Result<i64, StoreError> {
+pub(super) fn next_seq(transaction: &Transaction<'_>) -> Result<i64, StoreError> {
     let mut statement = transaction
         .prepare_cached("UPDATE control SET value = value + 1 WHERE name = 'seq' RETURNING value")
         .map_err(from_sqlite)?;

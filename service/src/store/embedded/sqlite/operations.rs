@@ -70,7 +70,7 @@ fn take(
                 };
                 memories::add(transaction, counters, scope, new, now).map(Operated::Added)
             }
-            Found::Not(operated) => Ok(operated),
+            Found::Not(operated) => Ok(*operated),
         },
         Step::Remove(target) => match find(transaction, scope, &target, now)? {
             Found::One(id) => {
@@ -78,14 +78,14 @@ fn take(
                 memories::change(transaction, counters, scope, &id, trash, now)?;
                 Ok(Operated::Removed(id))
             }
-            Found::Not(operated) => Ok(operated),
+            Found::Not(operated) => Ok(*operated),
         },
     }
 }
 
 enum Found {
     One(MemoryId),
-    Not(Operated),
+    Not(Box<Operated>),
 }
 
 fn find(
@@ -111,9 +111,9 @@ fn find(
         .map_err(from_sqlite)?;
     let found: Vec<_> = rows.collect::<Result<_, _>>().map_err(from_sqlite)?;
     Ok(match found.as_slice() {
-        [] => Found::Not(Operated::NoMatch),
+        [] => Found::Not(Box::new(Operated::NoMatch)),
         [(_, _, memory)] => Found::One(memory.id.clone()),
-        _ => Found::Not(Operated::Ambiguous),
+        _ => Found::Not(Box::new(Operated::Ambiguous)),
     })
 }
 

@@ -3,11 +3,11 @@
 use std::fmt;
 
 /// A password or key: prints as `***` wherever it is formatted.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct Secret(String);
 
 /// What is shown in place of a secret.
-pub const MASK: &str = "***";
+pub(crate) const MASK: &str = "***";
 
 impl Secret {
     pub fn new(text: impl Into<String>) -> Secret {

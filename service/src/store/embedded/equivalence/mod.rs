@@ -1,5 +1,7 @@
 //! Whatever is in the index, in the tail or in neither, the answers are those of a scan over all
-//! memories: ids, order and scores to the last digit, for any filters, at any time.
+//! memories: ids, order, scores and cosines to the last digit, for any filters, at any time.
+
+mod dice;
 
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
@@ -8,163 +10,15 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use super::EmbeddedStore;
 use crate::analysis::terms::Frequencies;
-use crate::analysis::{entity_term, tag_term};
 use crate::memory::{Edit, Memory, MemoryId, NewMemory};
-use crate::query::{Filters, Plan, QueryTerm, Retrieved, Statistics, Via, admits};
+use crate::query::{Plan, Retrieved, Statistics, admits};
 use crate::ranking::bm25::Scorer;
 use crate::ranking::fusion::NEIGHBOUR_REACH;
 use crate::scope::Scope;
-use crate::store::conformance::samples::{agent, analysed, day, elsewhere, plan_of, said, told};
+use crate::store::conformance::samples::{analysed, day};
 use crate::store::{MemoryStore, Retriever, ScanStore};
-
-const WORDS: [&str; 40] = [
-    "server",
-    "port",
-    "deploy",
-    "cable",
-    "harbour",
-    "project",
-    "budget",
-    "meeting",
-    "Alice",
-    "Bob",
-    "garden",
-    "music",
-    "train",
-    "ticket",
-    "report",
-    "invoice",
-    "coffee",
-    "kernel",
-    "node.js",
-    "C++",
-    "数据库",
-    "会议",
-    "北京",
-    "音乐",
-    "项目",
-    "预算",
-    "上海",
-    "火车票",
-    "花园",
-    "咖啡",
-    "lighthouse",
-    "database",
-    "weather",
-    "doctor",
-    "school",
-    "football",
-    "painting",
-    "river",
-    "mountain",
-    "🎉",
-];
-const TAGS: [&str; 4] = ["work", "home", "Tag with Case", "标签"];
-const CATEGORIES: [&str; 3] = ["fact", "preference", "事实"];
-
-/// Random memories, edits and queries from one seed.
-struct Dice(fastrand::Rng);
-
-impl Dice {
-    fn one<'a>(&mut self, of: &[&'a str]) -> &'a str {
-        of[self.0.usize(..of.len())]
-    }
-
-    /// Rare and everyday words: the first ones come often.
-    fn text(&mut self) -> String {
-        let length = self.0.usize(2..14);
-        let word = |dice: &mut Dice| {
-            let most = dice.0.usize(1..=WORDS.len());
-            WORDS[dice.0.usize(..most)]
-        };
-        (0..length)
-            .map(|_| word(self))
-            .collect::<Vec<_>>()
-            .join(" ")
-    }
-
-    fn maybe<T>(&mut self, value: impl FnOnce(&mut Dice) -> T) -> Option<T> {
-        self.0.bool().then(|| value(self))
-    }
-
-    fn memory(&mut self) -> NewMemory {
-        let text = self.text();
-        let mut memory = if self.0.u8(..3) == 0 {
-            let session = format!("session {}", self.0.u8(..40));
-            said(&session, self.0.i64(0..60), &text)
-        } else {
-            told(&text)
-        };
-        // Days, so that many memories are of the same time and tie.
-        memory.created_at = day(self.0.i64(-30..1));
-        memory.details.shared = self.0.u8(..5) == 0;
-        memory.details.category = self.maybe(|dice| dice.one(&CATEGORIES).to_owned());
-        memory.details.source = self.maybe(|dice| dice.one(&["chat", "mail"]).to_owned());
-        memory.details.invalid_at = (self.0.u8(..6) == 0).then(|| day(self.0.i64(-5..5)));
-        let tags: HashSet<&str> = (0..self.0.usize(..3)).map(|_| self.one(&TAGS)).collect();
-        memory.details.tags = tags.into_iter().map(str::to_owned).collect();
-        memory
-    }
-
-    fn scope(&mut self) -> Scope {
-        match self.0.u8(..6) {
-            0..=2 => Scope::owner(),
-            3 => agent("alpha"),
-            4 => agent("beta"),
-            _ => elsewhere(),
-        }
-    }
-
-    fn filters(&mut self) -> Filters {
-        let some_day = |dice: &mut Dice| day(dice.0.i64(-30..2));
-        Filters {
-            tags: (0..self.0.usize(..3).saturating_sub(self.0.usize(..2)))
-                .map(|_| self.one(&TAGS).to_owned())
-                .collect(),
-            all_tags: self.0.bool(),
-            category: self.maybe(|dice| dice.one(&["fact", "事实", "absent"]).to_owned()),
-            source: self.maybe(|dice| dice.one(&["chat", "mail"]).to_owned()),
-            session: (self.0.u8(..8) == 0).then(|| format!("session {}", self.0.u8(..45))),
-            created_after: self.maybe(some_day),
-            created_before: self.maybe(some_day),
-            as_of: self.maybe(some_day),
-            include_expired: self.0.bool(),
-        }
-    }
-
-    fn plan(&mut self) -> Plan {
-        let words = self.text();
-        let analysis = analysed(&words);
-        let mut plan = plan_of(analysis.terms.iter().map(|(term, _)| term.clone()));
-        for term in &mut plan.terms {
-            term.weight = f64::from(self.0.u8(1..20)) / 10.0;
-            term.via = if self.0.bool() {
-                Via::Own
-            } else {
-                Via::Synonym
-            };
-        }
-        let beside = [tag_term(self.one(&TAGS)), entity_term("Alice")];
-        let known: HashSet<_> = plan.terms.iter().map(|term| term.term.clone()).collect();
-        plan.terms.extend(
-            beside
-                .into_iter()
-                .filter(|term| !known.contains(term))
-                .map(|term| QueryTerm {
-                    detail: term.to_string(),
-                    term,
-                    weight: 0.1,
-                    via: Via::Tag,
-                    by_length: false,
-                }),
-        );
-        // Half of the questions without any filter, half with any of them.
-        plan.filters = self.maybe(Dice::filters).unwrap_or_default();
-        plan.pool = [1, 5, 20, 100][self.0.usize(..4)];
-        plan.neighbours = self.0.bool();
-        plan
-    }
-}
+use crate::vector::{Direction, Probe, length};
+use dice::{Dice, TAGS, model, values, vector};
 
 /// All memories of a store with the terms that an index holds of them.
 struct Everything(Vec<(Memory, Frequencies)>);
@@ -237,12 +91,26 @@ impl Everything {
             .filter(|(score, _)| *score > 0.0)
             .collect();
         pool.sort_by(|(score, one), (other_score, other)| {
-            other_score
-                .total_cmp(score)
-                .then(other.created_at.cmp(&one.created_at))
-                .then_with(|| one.id.cmp(&other.id))
+            let better = other_score.total_cmp(score);
+            better.then_with(|| one.tie(other))
         });
         pool.truncate(plan.pool);
+        let mut near: Vec<(f64, &Memory, &Frequencies)> = admitted
+            .iter()
+            .filter_map(|(memory, terms)| Some((cosine(memory, plan)?, memory, terms)))
+            .filter(|(cosine, _, _)| *cosine > 0.0)
+            .collect();
+        near.sort_by(|(cosine, one, _), (other_cosine, other, _)| {
+            let nearer = other_cosine.total_cmp(cosine);
+            nearer.then_with(|| one.tie(other))
+        });
+        near.truncate(plan.pool);
+        let by_words: HashSet<&MemoryId> = pool.iter().map(|(_, memory)| &memory.id).collect();
+        near.retain(|(_, memory, _)| !by_words.contains(&memory.id));
+        pool.extend(
+            near.iter()
+                .map(|(_, memory, terms)| (score(memory, terms), *memory)),
+        );
         let chosen: HashSet<&MemoryId> = pool.iter().map(|(_, memory)| &memory.id).collect();
         let turn = |memory: &Memory| {
             Some((
@@ -263,7 +131,8 @@ impl Everything {
                 let there = turns.get(&(agent.clone(), session.clone(), at + distance));
                 for (memory, terms) in there.into_iter().flatten() {
                     if plan.neighbours && !chosen.contains(&memory.id) {
-                        neighbours.insert(memory.id.to_string(), score(memory, terms));
+                        let found = (score(memory, terms), cosine(memory, plan));
+                        neighbours.insert(memory.id.to_string(), found);
                     }
                 }
             }
@@ -272,18 +141,31 @@ impl Everything {
             statistics,
             pool: pool
                 .into_iter()
-                .map(|(score, memory)| (memory.id.to_string(), score))
+                .map(|(score, memory)| (memory.id.to_string(), (score, cosine(memory, plan))))
                 .collect(),
             neighbours,
         }
     }
 }
 
+/// The cosine of a memory's vector and the plan's, if both have one.
+fn cosine(memory: &Memory, plan: &Plan) -> Option<f64> {
+    let query = plan.vector.as_ref()?;
+    let direction = Direction::of(&model(), values(&memory.content))?;
+    let probe = Probe::new(&query.values);
+    let mut product = [0];
+    probe.products(direction.steps(), &mut product);
+    Some(probe.cosine(product[0], length(direction.steps())))
+}
+
+/// BM25 and cosine.
+type Found = (f64, Option<f64>);
+
 #[derive(Debug, PartialEq)]
 struct Answer {
     statistics: Statistics,
-    pool: Vec<(String, f64)>,
-    neighbours: HashMap<String, f64>,
+    pool: Vec<(String, Found)>,
+    neighbours: HashMap<String, Found>,
 }
 
 impl Answer {
@@ -297,7 +179,7 @@ impl Answer {
                 .map(|candidate| {
                     let length = candidate.memory.analysis.length;
                     let score = scorer.score(&candidate.frequencies, length);
-                    (candidate.memory.id.to_string(), score)
+                    (candidate.memory.id.to_string(), (score, candidate.cosine))
                 })
         };
         Answer {
@@ -341,6 +223,7 @@ async fn change(store: &EmbeddedStore, dice: &mut Dice, number: usize) {
                 let text = dice.text();
                 let edit = Edit {
                     content: Some((text.clone(), analysed(&text))),
+                    vector: vector(&text),
                     ..Edit::default()
                 };
                 drop(store.edit(&scope, id, edit, now).await.unwrap());
