@@ -22,6 +22,12 @@ impl ModelId {
         }
     }
 
+    /// The identity that [`ModelId::as_str`] gave.
+    pub fn parse(identity: &str) -> Option<ModelId> {
+        let (name, dimension) = identity.rsplit_once('#')?;
+        Some(ModelId::new(name, dimension.parse().ok()?))
+    }
+
     /// Name and dimension in one: what stores keep vectors by.
     pub fn as_str(&self) -> &str {
         &self.name

@@ -15,11 +15,12 @@ use super::printer::{Printer, progress};
 use super::{Global, Outcome, flags, settings};
 use crate::analysis::{Analyser, Ingredients};
 use crate::config::{Environment, StoreChoice};
+use crate::memory::Memory;
 use crate::store::embedded::EmbeddedStore;
 use crate::store::redis::RedisStore;
 use crate::store::redis::adoption::Adoption;
 use crate::store::redis::options::RedisOptions;
-use crate::store::{Imported, Store};
+use crate::store::{Import, Imported, Store};
 
 /// Memories and counters that are copied in one step.
 const BATCH: usize = 200;
@@ -120,6 +121,15 @@ fn embedded(folder: PathBuf) -> anyhow::Result<Arc<dyn Store>> {
     Ok(Arc::new(EmbeddedStore::open(&folder)?))
 }
 
+/// A memory as it is put in: its counters are copied themselves, and its vector is made again.
+fn uncounted(memory: Memory) -> Import {
+    Import {
+        memory,
+        vector: None,
+        attention: None,
+    }
+}
+
 #[derive(Debug, Default)]
 struct Copied {
     created: usize,
@@ -138,7 +148,7 @@ async fn copy(from: &dyn Store, to: &dyn Store, progress: &ProgressBar) -> anyho
         let Some(last) = batch.last() else { break };
         after = Some(last.id.clone());
         let ids: Vec<String> = batch.iter().map(|memory| memory.id.to_string()).collect();
-        let batch = batch.into_iter().map(|memory| (memory, None)).collect();
+        let batch = batch.into_iter().map(uncounted).collect();
         let outcomes = to.import(batch).await.context("writing")?;
         for (id, outcome) in ids.into_iter().zip(outcomes) {
             match outcome {

@@ -332,9 +332,7 @@ async fn client(
     identity.agent = identity.agent.or(settings.agent_id.clone());
     identity.primary |= identity.agent.is_none() || settings.is_primary;
     let running = match (now, &settings.store) {
-        (None, StoreChoice::Embedded) => {
-            Transport::running(&settings.data_dir, key.as_ref()).await
-        }
+        (None, StoreChoice::Embedded) => Transport::running(&settings.data_dir, key.as_ref()).await,
         _ => None,
     };
     let transport = match running {

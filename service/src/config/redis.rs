@@ -38,15 +38,9 @@ pub(super) fn choose(values: &Values, faults: &mut Vec<Fault>) -> StoreChoice {
 
 /// Asks for every key, so that none is said to have no effect.
 fn options(values: &Values, faults: &mut Vec<Fault>) -> RedisOptions {
-    let login = match (
-        values.text("redis_username"),
-        values.secret("redis_password"),
-    ) {
+    let login = match (values.text("redis_username"), values.text("redis_password")) {
         (None, None) => String::new(),
-        (username, password) => {
-            let password = password.map(|password| password.expose().to_owned());
-            format!("{}:{}@", encoded(username), encoded(password))
-        }
+        (username, password) => format!("{}:{}@", encoded(username), encoded(password)),
     };
     let host = values.text("redis_host").unwrap_or_default();
     let host = if host.contains(':') && !host.starts_with('[') {
@@ -59,9 +53,7 @@ fn options(values: &Values, faults: &mut Vec<Fault>) -> RedisOptions {
         values.count("redis_port"),
         values.count("redis_db")
     );
-    let url = values
-        .secret("redis_url")
-        .map(|url| url.expose().to_owned());
+    let url = values.text("redis_url");
     RedisOptions {
         sentinel: sentinel(values, faults),
         prefix: values.text("redis_prefix").unwrap_or_default(),
@@ -77,13 +69,10 @@ fn sentinel(values: &Values, faults: &mut Vec<Fault>) -> Option<Sentinel> {
         .filter(|address| !address.is_empty())
         .map(str::to_owned)
         .collect();
-    let password = values.secret("redis_sentinel_password");
     let sentinel = Sentinel {
         addresses,
         master: values.text("redis_sentinel_master").unwrap_or_default(),
-        password: password
-            .map(|password| password.expose().to_owned())
-            .unwrap_or_default(),
+        password: values.text("redis_sentinel_password").unwrap_or_default(),
     };
     if values.text("redis_mode").as_deref() != Some("sentinel") {
         return None;

@@ -267,6 +267,9 @@ fn follow(
                 take_field(&mut memory, &told, field, mirrored);
             }
             draft.adopt(&memory);
+            if memory.content != before.content {
+                draft.forget_vectors(id);
+            }
             draft.counters.recount(&before, &memory);
             Ok(Taken::Followed)
         }

@@ -119,6 +119,31 @@ local own = {
       redis.call('HINCRBYFLOAT', sums, field, string.format('%.17g', gained))
     end
   end,
+  -- key, field, mark, numbers: the vector of a memory, in place of an older one of the model; without
+  -- numbers the model makes nothing of the content.
+  MEAN = function(key, field, mark, numbers)
+    local models = redis.call('HGET', key, 'models') or ''
+    if not string.find(' ' .. models .. ' ', ' ' .. mark .. ' ', 1, true) then
+      models = models == '' and mark or models .. ' ' .. mark
+    end
+    if numbers == '' then
+      redis.call('HDEL', key, field)
+      redis.call('HSET', key, 'models', models)
+    else
+      redis.call('HSET', key, 'models', models, field, numbers)
+    end
+  end,
+  -- key, what the fields of vectors begin with: a memory loses those of all models.
+  FORGET = function(key, field)
+    local models = redis.call('HGET', key, 'models')
+    local fields = { 'models' }
+    for mark in string.gmatch(models or '', '%S+') do
+      fields[#fields + 1] = field .. mark
+    end
+    if models then
+      redis.call('HDEL', key, unpack(fields))
+    end
+  end,
   -- Any command: what only other programs read must not spoil a write.
   TRY = function(...)
     redis.pcall(...)

@@ -15,7 +15,7 @@ use super::values::{answers, text};
 use crate::analysis::emotion::{Emotion, Label};
 use crate::analysis::terms::{Frequencies, Term};
 use crate::analysis::{ANALYSIS_VERSION, Analysis};
-use crate::memory::{Details, Fate, Memory, MemoryId, Place};
+use crate::memory::{Details, Fate, Memory, MemoryId, Place, content_hash};
 use crate::ranking::fusion::NEIGHBOUR_REACH;
 use crate::scope::{DEFAULT_NAMESPACE, Scope};
 use crate::store::lifecycle;
@@ -211,6 +211,21 @@ pub(super) fn record(mut answer: Vec<redis::Value>) -> Option<(MemoryId, Stored)
     Some((id, stored))
 }
 
+/// A memory as a script tells of it, like [`record`], but with one more field behind [`FIELDS`]: its
+/// vector, if it has one.
+pub(super) fn record_with_vector(
+    mut answer: Vec<redis::Value>,
+) -> Option<(Memory, Option<Vec<u8>>)> {
+    let state = answers(answer.pop()?)?;
+    let mut fragment = answers(answer.pop()?)?;
+    let vector = fragment.split_off(FIELDS.len().min(fragment.len())).pop();
+    let id = MemoryId::new(text(answer.pop()?)?);
+    match stored(&id, &fragment, &state) {
+        Stored::Present { memory, .. } => Some((memory, vector.flatten())),
+        Stored::Absent | Stored::Foreign => None,
+    }
+}
+
 /// The memory of these fields, or `None` if a field that every adopted memory has is not there.
 fn memory(
     id: &MemoryId,
@@ -317,7 +332,7 @@ pub(super) fn content_digest(
     content: &str,
 ) -> String {
     let place = lifecycle::place_key(place);
-    let hash = HEXLOWER.encode(&lifecycle::content_hash(content));
+    let hash = HEXLOWER.encode(&content_hash(content));
     let whole = serde_json::json!([namespace, agent, place, hash]).to_string();
     HEXLOWER.encode(&Sha256::digest(whole.as_bytes()))
 }

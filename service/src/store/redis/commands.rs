@@ -6,6 +6,7 @@ use super::adoption::WATCHED;
 use super::codec::{self, Fields};
 use super::keys::Keys;
 use super::transaction::digest;
+use super::vectors::{self, Vectors};
 use crate::memory::Memory;
 use crate::scope::DEFAULT_NAMESPACE;
 use crate::store::Counter;
@@ -16,10 +17,10 @@ const TRASH_SECONDS: u32 = 30 * 24 * 3600;
 
 /// Commands of one write, in their order.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Commands(Vec<Vec<String>>);
+pub(super) struct Commands(Vec<Vec<Vec<u8>>>);
 
 impl Commands {
-    pub(super) fn push<S: Into<String>>(&mut self, words: impl IntoIterator<Item = S>) {
+    pub(super) fn push<S: Into<Vec<u8>>>(&mut self, words: impl IntoIterator<Item = S>) {
         self.0.push(words.into_iter().map(Into::into).collect());
     }
 
@@ -28,18 +29,19 @@ impl Commands {
         arguments.push(self.0.len().to_string().into_bytes());
         for command in self.0 {
             arguments.push(command.len().to_string().into_bytes());
-            arguments.extend(command.into_iter().map(String::into_bytes));
+            arguments.extend(command);
         }
     }
 
-    /// Sets the fields that differ and deletes those that are gone.
-    fn difference(&mut self, key: &str, before: &Fields, after: &Fields) {
-        let mut set = vec!["HSET".to_owned(), key.to_owned()];
+    /// Sets the fields that differ, and some more, and deletes those that are gone.
+    fn difference(&mut self, key: &str, before: &Fields, after: &Fields, more: Vec<Vec<u8>>) {
+        let mut set: Vec<Vec<u8>> = vec!["HSET".into(), key.into()];
         for (name, value) in after {
             if before.get(name) != Some(value) {
-                set.extend([(*name).to_owned(), value.clone()]);
+                set.extend([(*name).into(), value.clone().into_bytes()]);
             }
         }
+        set.extend(more);
         if set.len() > 2 {
             self.push(set);
         }
@@ -65,6 +67,7 @@ pub(super) struct Change<'a> {
     pub after: Option<&'a Memory>,
     /// Someone else wrote it: what they wrote stays as it is.
     pub adopts: bool,
+    pub vectors: Option<&'a Vectors>,
 }
 
 /// Changes memories.
@@ -113,11 +116,22 @@ fn save(commands: &mut Commands, keys: &Keys, change: Change<'_>, after: &Memory
             new.remove(field);
         }
     }
-    commands.difference(&key(after), &old, &new);
+    let vectors = change.vectors.cloned().unwrap_or_default();
+    if before.is_none() && !change.adopts {
+        commands.difference(&key(after), &old, &new, vectors.of_a_new_memory());
+    } else {
+        if vectors.are_forgotten {
+            commands.push(["FORGET", &key(after), vectors::FIELD]);
+        }
+        commands.difference(&key(after), &old, &new, Vec::new());
+        for vector in vectors.put {
+            commands.push(vector.command(&key(after)));
+        }
+    }
     let state = before.map(codec::state).unwrap_or_default();
     let mut state_after = codec::state(after);
     state_after.insert("rev", revision.to_owned());
-    commands.difference(&keys.state(id), &state, &state_after);
+    commands.difference(&keys.state(id), &state, &state_after, Vec::new());
     let written = WATCHED
         .into_iter()
         .filter(|name| old.get(name) != new.get(name));

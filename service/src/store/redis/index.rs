@@ -12,18 +12,19 @@ use sha2::{Digest, Sha256};
 use super::RedisStore;
 use super::errors::{explained, is_missing, said};
 use super::values::{list, pairs, text};
+use super::vectors;
 use crate::store::StoreError;
 
 /// How long to wait between two looks at an index that is being built. A request waits for it as long
 /// as for an answer.
-const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
+pub(super) const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
 
 /// The fields of the index, without the document score.
 ///
 /// `terms` is the only text and holds encoded terms: no stop words, no stemming, no offsets. Tags are
 /// tokens of ours, separated by a space and compared to the letter.
 const SCHEMA: &str = "terms TEXT NOSTEM \
-    facets TAG SEPARATOR _ CASESENSITIVE ktags TAG SEPARATOR _ CASESENSITIVE hidden TAG SEPARATOR _ CASESENSITIVE \
+    facets TAG SEPARATOR _ CASESENSITIVE ktags TAG SEPARATOR _ CASESENSITIVE hidden TAG SEPARATOR _ CASESENSITIVE models TAG SEPARATOR _ CASESENSITIVE \
     created_ts NUMERIC invalid_ts NUMERIC bytes NUMERIC SORTABLE";
 
 /// Tells an index of this schema from one of another version.
@@ -31,10 +32,12 @@ static SCHEMA_NAME: LazyLock<String> =
     LazyLock::new(|| HEXLOWER.encode(&Sha256::digest(SCHEMA.as_bytes())[..8]));
 
 /// What is known of an index.
-struct Found {
-    is_complete: bool,
+pub(super) struct Found {
+    pub is_complete: bool,
     /// How much of it is built, 0.0 to 1.0.
-    progress: f64,
+    pub progress: f64,
+    /// The names of its fields.
+    pub fields: Vec<String>,
 }
 
 impl RedisStore {
@@ -86,10 +89,7 @@ impl RedisStore {
             match self.index(&name).await? {
                 Some(index) if index.is_complete => break,
                 Some(index) if began.elapsed() > self.inner.search_timeout => {
-                    return Err(StoreError::Unavailable(explained(format!(
-                        "the search index is being built: {:.0} %",
-                        index.progress * 100.0
-                    ))));
+                    return Err(building(index.progress));
                 }
                 Some(_) => tokio::time::sleep(BETWEEN_LOOKS).await,
                 None => self.create(&name).await?,
@@ -126,6 +126,9 @@ impl RedisStore {
         for word in SCHEMA.split_whitespace() {
             create.arg(if word == "_" { " " } else { word });
         }
+        for model in self.models().await? {
+            vectors::declare(&mut create, &model);
+        }
         tolerate(
             self.inner.connection.command(&create).await,
             "already exists",
@@ -145,28 +148,56 @@ impl RedisStore {
         Ok((number.unwrap_or(0), of("schema").unwrap_or_default()))
     }
 
-    async fn index(&self, name: &str) -> Result<Option<Found>, StoreError> {
+    /// The name of the generation in use.
+    pub(super) async fn generation_in_use(&self) -> Result<String, StoreError> {
+        Ok(self.inner.keys.generation(self.generation().await?.0))
+    }
+
+    pub(super) async fn index(&self, name: &str) -> Result<Option<Found>, StoreError> {
         let mut info = Cmd::new();
         info.arg("FT.INFO").arg(name);
         let told = match self.inner.connection.command(&info).await {
             Err(StoreError::Unavailable(error)) if is_missing(error.as_ref()) => return Ok(None),
             told => list(told?)?,
         };
-        let number = |name: &str| -> Option<f64> {
+        let of = |name: &str| {
             let named = told
                 .chunks_exact(2)
                 .find(|pair| text(pair[0].clone()).as_deref() == Some(name));
-            text(named?[1].clone())?.parse().ok()
+            named.map(|pair| pair[1].clone())
         };
+        let number = |name: &str| -> Option<f64> { text(of(name)?)?.parse().ok() };
         Ok(Some(Found {
             is_complete: number("indexing").is_none_or(|indexing| indexing < 0.5),
             progress: number("percent_indexed").unwrap_or(0.0),
+            fields: of("attributes").map(fields).unwrap_or_default(),
         }))
     }
 }
 
+/// The names of the fields that an index tells of.
+fn fields(attributes: Value) -> Vec<String> {
+    let name = |attribute: Value| {
+        let told: Vec<Option<String>> = list(attribute).ok()?.into_iter().map(text).collect();
+        let named = told
+            .chunks_exact(2)
+            .find(|pair| pair[0].as_deref() == Some("identifier"));
+        named?[1].clone()
+    };
+    let attributes = list(attributes).unwrap_or_default();
+    attributes.into_iter().filter_map(name).collect()
+}
+
+/// The index is not complete yet.
+pub(super) fn building(progress: f64) -> StoreError {
+    StoreError::Unavailable(explained(format!(
+        "the search index is being built: {:.0} %",
+        progress * 100.0
+    )))
+}
+
 /// Leaves an error out that says that what was wanted is so already.
-fn tolerate(answer: Result<Value, StoreError>, words: &str) -> Result<(), StoreError> {
+pub(super) fn tolerate(answer: Result<Value, StoreError>, words: &str) -> Result<(), StoreError> {
     match answer {
         Err(StoreError::Unavailable(error)) if said(error.as_ref()).contains(words) => Ok(()),
         answer => answer.map(|_| ()),

@@ -35,6 +35,7 @@
 //! | `keepsake:malformed` | hash | id → why a hash under `memory:frag:` could not be understood |
 //! | `keepsake:schema` | string | version of this layout |
 //! | `keepsake:index` | hash | number and schema of the current generation of the index |
+//! | `keepsake:models` | hash | mark of a model → its identity: the models that memories have vectors of |
 //! | `keepsake:idx` | alias | the current generation, `keepsake:idx:<n>` |
 //! | `keepsake:lease:<job>` | string | who does a background job, with a TTL |
 
@@ -223,6 +224,10 @@ impl Keys {
 
     pub(super) fn index(&self) -> String {
         self.own("index")
+    }
+
+    pub(super) fn models(&self) -> String {
+        self.own("models")
     }
 
     /// The name that searches go through.

@@ -29,8 +29,10 @@ mod transaction;
 mod transfer;
 mod upkeep;
 mod values;
+mod vectors;
 mod writing;
 
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -43,10 +45,11 @@ use crate::query::{Plan, Retrieved};
 use crate::scope::Scope;
 use crate::signals::Topic;
 use crate::store::{
-    Added, ControlStore, Counter, Cursor, Deleted, Edited, Imported, KeptAnswer, ListFilters,
-    MemoryStore, Operated, Operation, Resolved, Retriever, ScanStore, SignalStore, Stats,
-    StoreError, Synonyms, TimelineEntry,
+    Added, ControlStore, Counter, Cursor, Deleted, Edited, Import, Imported, KeptAnswer,
+    ListFilters, MemoryStore, Operated, Operation, Resolved, Retriever, ScanStore, SignalStore,
+    Stats, StoreError, Synonyms, TimelineEntry,
 };
+use crate::vector::ModelId;
 use adoption::{Adoption, Pass};
 use connection::Connection;
 use keys::Keys;
@@ -68,6 +71,8 @@ struct Inner {
     ready: AtomicBool,
     preparing: tokio::sync::Mutex<()>,
     kept: Mutex<Kept>,
+    /// The models that the index has a field for.
+    meant: Mutex<HashSet<ModelId>>,
     adoption: Adoption,
     progress: Mutex<Pass>,
 }
@@ -75,6 +80,10 @@ struct Inner {
 impl Inner {
     fn kept(&self) -> MutexGuard<'_, Kept> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn meant(&self) -> MutexGuard<'_, HashSet<ModelId>> {
+        self.meant.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The version of the signals was just read: what was kept of an older one is forgotten.
@@ -93,6 +102,7 @@ impl Inner {
 
     /// The index is gone: the next request makes it again.
     fn rebuild_index(&self) {
+        self.meant().clear();
         self.ready.store(false, Ordering::Release);
     }
 }
@@ -110,6 +120,7 @@ impl RedisStore {
             ready: AtomicBool::new(false),
             preparing: tokio::sync::Mutex::default(),
             kept: Mutex::default(),
+            meant: Mutex::default(),
             adoption,
             progress: Mutex::default(),
         };
@@ -169,14 +180,9 @@ impl MemoryStore for RedisStore {
             .await
     }
 
-    async fn import(
-        &self,
-        imported: Vec<Import>,
-    ) -> Result<Vec<Imported>, StoreError> {
+    async fn import(&self, imported: Vec<Import>) -> Result<Vec<Imported>, StoreError> {
         let import = |draft: &mut transaction::Draft<'_>| {
-            let each = imported
-                .iter()
-                .map(|(memory, attention)| writing::import(draft, memory, *attention));
+            let each = imported.iter().map(|import| writing::import(draft, import));
             each.collect::<Result<Vec<_>, _>>()
         };
         self.write(import).await

@@ -216,7 +216,7 @@ impl RedisStore {
         }
         let ids: Vec<MemoryId> = listed.into_iter().map(|memory| memory.id).collect();
         for chunk in ids.chunks(CHUNK) {
-            self.write(|draft| {
+            self.write_about(chunk, |draft| {
                 for id in chunk {
                     if purge {
                         writing::purge(draft, scope, id)?;

@@ -14,11 +14,18 @@ use crate::scope::Scope;
 pub(super) struct Sides {
     /// What the scope sees and the filters let through.
     pub admitted: String,
+    /// The same among all memories of the namespace, as a whole query.
+    pub anything: String,
     /// What the scope sees and the filters or its state keep back.
     pub refused: String,
 }
 
-/// The sides of these filters. The namespace is no filter: its terms are its own.
+fn of_namespace(scope: &Scope) -> String {
+    format!("@facets:{{{}}}", facet('n', Some(&scope.namespace)))
+}
+
+/// The sides of these filters. Where terms are looked for, the namespace is no filter: its terms are
+/// its own.
 pub(super) fn sides(scope: &Scope, filters: &Filters, now: DateTime<Utc>) -> Sides {
     let visible = visible_facets(scope)
         .map(|facets| format!("@facets:{{{facets}}} "))
@@ -39,6 +46,7 @@ pub(super) fn sides(scope: &Scope, filters: &Filters, now: DateTime<Utc>) -> Sid
         .collect();
     Sides {
         refused: format!("{visible}({}) ", kept_back.join("|")),
+        anything: format!("{} {admitted}", of_namespace(scope)),
         admitted,
     }
 }
@@ -86,10 +94,7 @@ pub(super) fn states(scope: &Scope, now: DateTime<Utc>) -> [String; 5] {
     let visible = visible_facets(scope)
         .map(|facets| format!("@facets:{{{facets}}}"))
         .unwrap_or_default();
-    let all = format!(
-        "@facets:{{{}}} {visible}",
-        facet('n', Some(&scope.namespace))
-    );
+    let all = format!("{} {visible}", of_namespace(scope));
     let ended = format!("@invalid_ts:[-inf {}]", now.timestamp_millis());
     [
         all.clone(),

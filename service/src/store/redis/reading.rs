@@ -119,23 +119,31 @@ impl RedisStore {
         Ok(ids.into_iter().map(MemoryId::new).collect())
     }
 
+    /// Ids in the order of the alphabet.
+    pub(super) async fn ids_after(
+        &self,
+        after: Option<&MemoryId>,
+        limit: usize,
+    ) -> Result<Vec<MemoryId>, StoreError> {
+        let from = after.map_or(b"-".to_vec(), |id| bound(b'(', id.as_str().as_bytes()));
+        self.ids_between(&from, b"+", limit).await
+    }
+
     /// See `ScanStore::scan`.
     pub(super) async fn scan_from(
         &self,
         after: Option<&MemoryId>,
         limit: usize,
     ) -> Result<Vec<Memory>, StoreError> {
-        let mut from = after.map_or(b"-".to_vec(), |id| bound(b'(', id.as_str().as_bytes()));
-        let mut found: Vec<Memory> = Vec::new();
+        let (mut found, mut after): (Vec<Memory>, _) = (Vec::new(), after.cloned());
         while found.len() < limit {
             let wanted = (limit - found.len()).min(BATCH);
-            let ids = self.ids_between(&from, b"+", wanted).await?;
-            let Some(last) = ids.last() else { break };
-            from = bound(b'(', last.as_str().as_bytes());
+            let ids = self.ids_after(after.as_ref(), wanted).await?;
             found.extend(self.memories(&ids).await?);
             if ids.len() < wanted {
                 break;
             }
+            after = ids.last().cloned();
         }
         Ok(found)
     }

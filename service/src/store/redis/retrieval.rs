@@ -1,27 +1,28 @@
 //! Candidates for a plan, in one exchange: the `retrieve` script reads, this module asks it and
 //! decodes.
 
-use std::cmp::Ordering;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use redis::Value;
 
 use super::RedisStore;
-use super::codec::{self, FIELDS, STATE_FIELDS, Stored};
+use super::codec::{self, FIELDS, STATE_FIELDS};
 use super::control::lock_of;
 use super::errors::{self, from_redis};
 use super::query::sides;
 use super::scripts::Name;
 use super::transaction::unexpected;
-use super::values::{list, number, text};
+use super::values::{list, number, text, texts};
+use super::vectors;
 use crate::memory::{Memory, MemoryId};
 use crate::query::{Candidate, Plan, Retrieved, Statistics, Via, admits};
 use crate::ranking::bm25::{B, COVERAGE, K1, Scorer, UNIVERSAL, UNIVERSAL_FROM};
 use crate::ranking::fusion::NEIGHBOUR_REACH;
 use crate::scope::Scope;
 use crate::store::StoreError;
+use crate::vector::Probe;
 
 /// How many candidates the engine hands over for each that is wanted, and at least how many: its
 /// order is rough.
@@ -40,7 +41,7 @@ impl RedisStore {
         plan: &Plan,
         now: DateTime<Utc>,
     ) -> Result<Retrieved, StoreError> {
-        self.prepared().await?;
+        self.prepared_for(plan).await?;
         let arguments = self.question(scope, plan, now);
         let asked = self
             .inner
@@ -51,7 +52,7 @@ impl RedisStore {
             // Someone dropped the index: it is built again, and asked again.
             Err(error) if errors::is_missing_index(&error) => {
                 self.inner.rebuild_index();
-                self.prepared().await?;
+                self.prepared_for(plan).await?;
                 self.inner
                     .connection
                     .script(Name::Retrieve, &arguments)
@@ -89,14 +90,26 @@ impl RedisStore {
                 .collect(),
         };
         let hidden = number(next()?) == Some(1);
-        let found = records(next()?)?;
-        let beside = records(next()?)?;
+        let found = Found {
+            best: texts(next()?)?,
+            nearest: texts(next()?)?,
+            records: records(next()?)?,
+        };
+        let candidates = found.candidates(scope, plan, now, &statistics);
         Ok(Retrieved {
             lock: None,
-            candidates: candidates(scope, plan, now, &statistics, found, beside),
+            hidden: candidates.is_empty() && hidden,
+            candidates,
             statistics,
-            hidden,
         })
+    }
+
+    /// Makes sure that the index can answer a plan.
+    async fn prepared_for(&self, plan: &Plan) -> Result<(), StoreError> {
+        match &plan.vector {
+            Some(vector) => self.meant(&vector.model).await,
+            None => self.prepared().await,
+        }
     }
 
     /// The arguments of the script, in its order.
@@ -106,7 +119,11 @@ impl RedisStore {
         let depth = plan.pool.saturating_mul(DEPTH_FACTOR).max(LEAST_DEPTH);
         let reach = if plan.neighbours { NEIGHBOUR_REACH } else { 0 };
         let sides = sides(scope, &plan.filters, now);
-        let mut arguments: Vec<String> = vec![
+        let mut arguments: Vec<Vec<u8>> = Vec::new();
+        let mut push = |words: Vec<String>| {
+            arguments.extend(words.into_iter().map(String::into_bytes));
+        };
+        push(vec![
             keys.fragments(),
             keys.states(),
             keys.turns(namespace),
@@ -130,103 +147,145 @@ impl RedisStore {
             codec::marker(namespace),
             sides.admitted,
             sides.refused,
-        ];
-        for fields in [&FIELDS[..], &STATE_FIELDS[..]] {
-            arguments.push(fields.len().to_string());
-            arguments.extend(fields.iter().map(|field| (*field).to_owned()));
+        ]);
+        let (near, numbers, own_field) = match &plan.vector {
+            Some(vector) => {
+                let field = vectors::field(&vector.model);
+                let near = format!(
+                    "({})=>[KNN {depth} @{field} $vector AS distance]",
+                    sides.anything
+                );
+                let numbers = vectors::bytes(vector.values.iter().copied());
+                (near, numbers, Some(field))
+            }
+            None => Default::default(),
+        };
+        arguments.extend([near.into_bytes(), numbers]);
+        let mut push = |words: Vec<String>| {
+            arguments.extend(words.into_iter().map(String::into_bytes));
+        };
+        let read = FIELDS.iter().map(|field| (*field).to_owned());
+        let read: Vec<String> = read.chain(own_field).collect();
+        for fields in [read, STATE_FIELDS.map(str::to_owned).to_vec()] {
+            push(vec![fields.len().to_string()]);
+            push(fields);
         }
-        arguments.push(plan.terms.len().to_string());
+        push(vec![plan.terms.len().to_string()]);
         for term in &plan.terms {
-            arguments.push(term.term.to_string());
-            arguments.push(term.weight.to_string());
-            arguments.push(u8::from(term.by_length).to_string());
-            arguments.push(u8::from(term.via == Via::Own).to_string());
+            push(vec![
+                term.term.to_string(),
+                term.weight.to_string(),
+                u8::from(term.by_length).to_string(),
+                u8::from(term.via == Via::Own).to_string(),
+            ]);
         }
-        arguments.into_iter().map(String::into_bytes).collect()
+        arguments
     }
+}
+
+/// What the script found.
+struct Found {
+    /// Ids of the best by BM25, and a few more.
+    best: Vec<String>,
+    /// Ids of the nearest by their vectors, and a few more.
+    nearest: Vec<String>,
+    /// Memories of both and their neighbours, each with its vector.
+    records: Vec<(Memory, Option<Vec<u8>>)>,
 }
 
 /// Memories as the script tells of them.
-fn records(answer: Value) -> Result<Vec<Memory>, StoreError> {
-    let mut memories = Vec::new();
-    for item in list(answer)? {
-        if let Some((_, Stored::Present { memory, .. })) = codec::record(list(item)?) {
-            memories.push(memory);
+fn records(answer: Value) -> Result<Vec<(Memory, Option<Vec<u8>>)>, StoreError> {
+    let items = list(answer)?.into_iter().map(list);
+    let items: Vec<Vec<Value>> = items.collect::<Result<_, _>>()?;
+    let found = items.into_iter().filter_map(codec::record_with_vector);
+    Ok(found.collect())
+}
+
+impl Found {
+    /// The pool in the order of `ranking::bm25`, then the nearest that are not of it, and behind them
+    /// their neighbours.
+    fn candidates(
+        self,
+        scope: &Scope,
+        plan: &Plan,
+        now: DateTime<Utc>,
+        statistics: &Statistics,
+    ) -> Vec<Candidate> {
+        let probe = plan
+            .vector
+            .as_ref()
+            .map(|vector| (Probe::new(&vector.values), vector.model.dimension()));
+        let cosine = |held: Option<Vec<u8>>| {
+            let (probe, dimension) = probe.as_ref()?;
+            vectors::cosine(probe, *dimension, &held?)
+        };
+        let candidates = self.records.into_iter();
+        let candidates = candidates
+            .filter(|(memory, _)| admits(scope, &plan.filters, memory, now))
+            .map(|(memory, held)| candidate(plan, memory, cosine(held)));
+        let mut all: HashMap<MemoryId, Candidate> = candidates
+            .map(|candidate| (candidate.memory.id.clone(), candidate))
+            .collect();
+        let scorer = Scorer::new(plan, statistics);
+        let score =
+            |held: &Candidate| Some(scorer.score(&held.frequencies, held.memory.analysis.length));
+        let best = ranked(&all, self.best, plan.pool, score);
+        let nearest = ranked(&all, self.nearest, plan.pool, |held| held.cosine);
+        let mut pool = Vec::with_capacity(best.len() + nearest.len());
+        for id in best.into_iter().chain(nearest) {
+            pool.extend(all.remove(&id).map(|candidate| Candidate {
+                retrieved: true,
+                ..candidate
+            }));
         }
+        if plan.neighbours {
+            let beside = neighbours(&pool, all);
+            pool.extend(beside);
+        }
+        pool
     }
-    Ok(memories)
 }
 
-/// The pool in the order of `ranking::bm25`, and behind it those beside its memories.
-fn candidates(
-    scope: &Scope,
-    plan: &Plan,
-    now: DateTime<Utc>,
-    statistics: &Statistics,
-    found: Vec<Memory>,
-    beside: Vec<Memory>,
-) -> Vec<Candidate> {
-    let scorer = Scorer::new(plan, statistics);
-    let mut pool: Vec<(f64, Candidate)> = found
-        .into_iter()
-        .filter(|memory| admits(scope, &plan.filters, memory, now))
-        .map(|memory| candidate(plan, memory, true))
-        .map(|candidate| {
-            let length = candidate.memory.analysis.length;
-            (scorer.score(&candidate.frequencies, length), candidate)
-        })
-        .filter(|(score, _)| *score > 0.0)
+/// Ids in the order of what they are worth, those above 0, at most `pool`.
+fn ranked(
+    all: &HashMap<MemoryId, Candidate>,
+    ids: Vec<String>,
+    pool: usize,
+    worth: impl Fn(&Candidate) -> Option<f64>,
+) -> Vec<MemoryId> {
+    let held = ids.into_iter().filter_map(|id| all.get(&MemoryId::new(id)));
+    let mut ranked: Vec<(f64, &Candidate)> = held
+        .filter_map(|held| Some((worth(held).filter(|worth| *worth > 0.0)?, held)))
         .collect();
-    pool.sort_by(|(score, one), (other_score, other)| {
-        other_score
-            .total_cmp(score)
-            .then_with(|| newest_then_id(&one.memory, &other.memory))
+    ranked.sort_by(|(worth, one), (other_worth, other)| {
+        let better = other_worth.total_cmp(worth);
+        better.then_with(|| one.memory.tie(&other.memory))
     });
-    let left_out: Vec<(f64, Candidate)> = pool.split_off(pool.len().min(plan.pool));
-    let mut candidates: Vec<Candidate> = pool.into_iter().map(|(_, candidate)| candidate).collect();
-    if plan.neighbours {
-        let ties = left_out.into_iter().map(|(_, mut candidate)| {
-            candidate.retrieved = false;
-            candidate
-        });
-        let beside = beside
-            .into_iter()
-            .filter(|memory| admits(scope, &plan.filters, memory, now))
-            .map(|memory| candidate(plan, memory, false));
-        let beside: Vec<Candidate> = ties.chain(beside).collect();
-        let neighbours = neighbours(&candidates, beside);
-        candidates.extend(neighbours);
-    }
-    candidates
+    ranked.truncate(pool);
+    let ids = ranked.into_iter().map(|(_, held)| held.memory.id.clone());
+    ids.collect()
 }
 
-fn newest_then_id(one: &Memory, other: &Memory) -> Ordering {
-    other
-        .created_at
-        .cmp(&one.created_at)
-        .then_with(|| one.id.cmp(&other.id))
-}
-
-fn candidate(plan: &Plan, memory: Memory, retrieved: bool) -> Candidate {
+fn candidate(plan: &Plan, memory: Memory, cosine: Option<f64>) -> Candidate {
     let held = memory.indexed_terms();
     Candidate {
         frequencies: plan.terms.iter().map(|term| held.get(&term.term)).collect(),
         memory: Arc::new(memory),
-        retrieved,
+        cosine,
+        retrieved: false,
     }
 }
 
 /// Those of `beside` that stand at most [`NEIGHBOUR_REACH`] turns from a candidate in a conversation
 /// of the same agent, in the order of the candidates.
-fn neighbours(pool: &[Candidate], beside: Vec<Candidate>) -> Vec<Candidate> {
+fn neighbours(pool: &[Candidate], beside: HashMap<MemoryId, Candidate>) -> Vec<Candidate> {
     type Turn = (Option<String>, String, i64);
     let turn = |memory: &Memory| -> Option<Turn> {
         let place = &memory.place;
         Some((memory.agent.clone(), place.session.clone()?, place.turn?))
     };
-    let mut by_turn: HashMap<Turn, Vec<Candidate>> = HashMap::new();
-    let mut known: HashSet<MemoryId> = pool.iter().map(|held| held.memory.id.clone()).collect();
-    for candidate in beside {
+    let mut by_turn: BTreeMap<Turn, Vec<Candidate>> = BTreeMap::new();
+    for candidate in beside.into_values() {
         if let Some(turn) = turn(&candidate.memory) {
             by_turn.entry(turn).or_default().push(candidate);
         }
@@ -236,12 +295,9 @@ fn neighbours(pool: &[Candidate], beside: Vec<Candidate>) -> Vec<Candidate> {
         let around = (-NEIGHBOUR_REACH..=NEIGHBOUR_REACH).filter_map(|by| at.checked_add(by));
         for at in around {
             let there = by_turn.remove(&(agent.clone(), session.clone(), at));
-            found.extend(
-                there
-                    .into_iter()
-                    .flatten()
-                    .filter(|candidate| known.insert(candidate.memory.id.clone())),
-            );
+            let mut there = there.unwrap_or_default();
+            there.sort_by(|one, other| one.memory.tie(&other.memory));
+            found.extend(there);
         }
     }
     found

@@ -1,12 +1,14 @@
--- One read of one moment: lock, statistics, search, the best by BM25, their neighbours.
+-- One read of one moment: lock, statistics, the best by BM25, the nearest by their vectors, and the
+-- neighbours of both.
 --
 -- The engine finds candidates and puts them in a rough order; this script scores `depth` of them
--- exactly as `ranking::bm25` does (its constants are handed over) and returns the best. Nothing is
--- written.
+-- exactly as `ranking::bm25` does (its constants are handed over) and returns the best, and a few
+-- more where the engine's cosines may be off in their last digit. Nothing is written.
 --
 -- ARGV is read in the order of `take()` below. Returns {'locked', value, milliseconds left} or
 -- {'found', version of the signals, memories, words, document frequencies, whether something is
--- hidden, candidates, neighbours}, each of the last {id, fields of the memory, fields of the state}.
+-- hidden, ids of the best, ids of the nearest, records}; a record is {id, fields of the memory and its
+-- vector, fields of the state}. There is one for each of both and for each neighbour.
 
 local at = 0
 local function take()
@@ -36,6 +38,7 @@ local pool, depth, reach, most_neighbours = take_number(), take_number(), take_n
 local most_terms, search_timeout = take_number(), take()
 local k1, b, coverage, universal, universal_from = take_number(), take_number(), take_number(), take_number(), take_number()
 local marker, admitted, refused = take(), take(), take()
+local near, vector = take(), take()
 local fields, state_fields = take_list(), take_list()
 local names, weights, by_length, own = {}, {}, {}, {}
 for i = 1, take_number() do
@@ -89,13 +92,6 @@ for i = 1, #names do
   end
 end
 
-local function answer(hidden, candidates, neighbours)
-  return { 'found', version, memories, words, frequencies, hidden, candidates, neighbours }
-end
-if #looked_for == 0 then
-  return answer(0, {}, {})
-end
-
 -- The most telling terms, bounded in number.
 table.sort(looked_for, function(left, right)
   if weights[left] ~= weights[right] then
@@ -107,15 +103,12 @@ local terms = {}
 for i = 1, math.min(#looked_for, most_terms) do
   terms[i] = marker .. names[looked_for[i]]
 end
-local any = '@terms:(' .. table.concat(terms, '|') .. ')'
+local any = #terms > 0 and '@terms:(' .. table.concat(terms, '|') .. ')'
 
-local found = redis.call('FT.SEARCH', index, admitted .. any, 'NOCONTENT', 'VERBATIM', 'SCORER', 'BM25STD',
-  'LIMIT', '0', depth, 'TIMEOUT', search_timeout, 'DIALECT', '2')
-local hidden = 0
-if refused ~= '' then
-  local first = redis.call('FT.AGGREGATE', index, refused .. any, 'VERBATIM', 'LIMIT', '0', '1',
-    'TIMEOUT', search_timeout, 'DIALECT', '2')
-  hidden = #first > 1 and 1 or 0
+local found = { 0 }
+if any then
+  found = redis.call('FT.SEARCH', index, admitted .. any, 'NOCONTENT', 'VERBATIM', 'SCORER', 'BM25STD',
+    'LIMIT', '0', depth, 'TIMEOUT', search_timeout, 'DIALECT', '2')
 end
 
 -- How often a text of terms, equal ones together, holds one that has a space before and after.
@@ -181,14 +174,63 @@ while last and scored[count + 1] and count < 2 * pool and scored[count + 1].scor
   count = count + 1
 end
 
-local function load(id)
-  return { id, redis.call('HMGET', fragments .. id, unpack(fields)), redis.call('HMGET', states .. id, unpack(state_fields)) }
+-- Everyone who comes along, each once, with where they stand in a conversation.
+local known, records, chosen, best, nearest = {}, {}, {}, {}, {}
+local function take_along(id)
+  known[id] = true
+  records[#records + 1] =
+    { id, redis.call('HMGET', fragments .. id, unpack(fields)), redis.call('HMGET', states .. id, unpack(state_fields)) }
+end
+for i = 1, count do
+  best[i], chosen[i] = scored[i].id, scored[i]
+  take_along(scored[i].id)
 end
 
-local known, candidates, neighbours = {}, {}, {}
-for i = 1, count do
-  known[scored[i].id] = true
-  candidates[i] = load(scored[i].id)
+-- The nearest: equal ones the newest first, and those that the engine's rounding may have put behind.
+local EQUAL = 1e-5
+if near ~= '' then
+  local told = redis.call('FT.SEARCH', index, near, 'PARAMS', '2', 'vector', vector, 'SORTBY', 'distance',
+    'RETURN', '2', 'distance', 'created_ts', 'LIMIT', '0', depth, 'TIMEOUT', search_timeout, 'DIALECT', '2')
+  local ranked = {}
+  for i = 2, #told - 1, 2 do
+    local values = {}
+    for j = 1, #told[i + 1], 2 do
+      values[told[i + 1][j]] = tonumber(told[i + 1][j + 1])
+    end
+    if values.distance and values.distance < 1 + EQUAL then
+      ranked[#ranked + 1] =
+        { id = string.sub(told[i], #fragments + 1), distance = values.distance, created = values.created_ts or 0, place = i }
+    end
+  end
+  local edge = ranked[pool] and ranked[pool].distance
+  local function is_on_edge(one)
+    return edge and math.abs(one.distance - edge) <= EQUAL
+  end
+  table.sort(ranked, function(left, right)
+    if is_on_edge(left) and is_on_edge(right) and left.created ~= right.created then
+      return left.created > right.created
+    end
+    return left.place < right.place
+  end)
+  for i = 1, math.min(#ranked, 2 * pool) do
+    local id = ranked[i].id
+    if i > pool and not is_on_edge(ranked[i]) then
+      break
+    end
+    nearest[i] = id
+    if not known[id] then
+      local place = redis.call('HMGET', fragments .. id, 'session', 'turn', 'around')
+      chosen[#chosen + 1] = { session = place[1], turn = place[2], around = place[3] }
+      take_along(id)
+    end
+  end
+end
+
+local hidden = 0
+if #records == 0 and any then
+  local first = redis.call('FT.AGGREGATE', index, refused .. any, 'VERBATIM', 'LIMIT', '0', '1',
+    'TIMEOUT', search_timeout, 'DIALECT', '2')
+  hidden = #first > 1 and 1 or 0
 end
 
 local function turns_around(candidate)
@@ -213,19 +255,18 @@ local function encoded(name)
   end))
 end
 if reach > 0 then
-  for i = 1, count do
-    local candidate = scored[i]
-    if candidate.session and candidate.turn and #neighbours < most_neighbours then
+  local most = #records + most_neighbours
+  for _, candidate in ipairs(chosen) do
+    if candidate.session and candidate.turn and #records < most then
       local session = turns .. encoded(candidate.session) .. ':'
       for turn in turns_around(candidate) do
         for _, id in ipairs(redis.call('SMEMBERS', session .. turn)) do
-          if not known[id] and #neighbours < most_neighbours then
-            known[id] = true
-            neighbours[#neighbours + 1] = load(id)
+          if not known[id] and #records < most then
+            take_along(id)
           end
         end
       end
     end
   end
 end
-return answer(hidden, candidates, neighbours)
+return { 'found', version, memories, words, frequencies, hidden, best, nearest, records }

@@ -20,11 +20,13 @@ use super::commands::{self, Change, Commands};
 use super::errors::{explained, from_redis};
 use super::scripts::Name;
 use super::values::{list, text};
+use super::vectors::{Vector, Vectors};
 use crate::clock::new_id;
 use crate::memory::{Memory, MemoryId, Place};
 use crate::store::gathered::Counters;
 use crate::store::operation::REMEMBERED;
 use crate::store::{StoreError, Target};
+use crate::vector::NewVector;
 
 /// How often a write is tried before it is given up: each time another one was faster.
 const MOST_TRIES: usize = 200;
@@ -51,6 +53,7 @@ pub(super) struct Draft<'a> {
     guarded_notes: BTreeSet<String>,
     /// Single values to be set, by key.
     notes: BTreeMap<String, String>,
+    vectors: BTreeMap<MemoryId, Vectors>,
     pub(super) counters: Counters,
 }
 
@@ -82,6 +85,7 @@ impl<'a> Draft<'a> {
             guarded_contents: BTreeSet::new(),
             guarded_notes: BTreeSet::new(),
             notes: BTreeMap::new(),
+            vectors: BTreeMap::new(),
             counters: Counters::default(),
         }
     }
@@ -176,6 +180,25 @@ impl<'a> Draft<'a> {
         self.changed.insert(memory.id.clone(), Some(memory.clone()));
     }
 
+    /// Gives a memory that is saved, too, a vector in place of an older one of the model; whether it
+    /// can be one of its model.
+    pub(super) fn put_vector(&mut self, id: &MemoryId, vector: &NewVector) -> bool {
+        let vector = Vector::of(vector);
+        let is_one = vector.is_some();
+        let vectors = self.vectors.entry(id.clone()).or_default();
+        vectors.put.extend(vector);
+        is_one
+    }
+
+    /// Takes a memory that is saved, too, the vectors of all models.
+    pub(super) fn forget_vectors(&mut self, id: &MemoryId) {
+        let forgotten = Vectors {
+            are_forgotten: true,
+            put: Vec::new(),
+        };
+        self.vectors.insert(id.clone(), forgotten);
+    }
+
     /// Takes over a memory as someone else wrote it.
     pub(super) fn adopt(&mut self, memory: &Memory) {
         self.guarded_ids.insert(memory.id.clone());
@@ -222,8 +245,20 @@ impl RedisStore {
         &self,
         work: impl Fn(&mut Draft<'_>) -> Result<T, Unknown>,
     ) -> Result<T, StoreError> {
+        self.write_about(&[], work).await
+    }
+
+    /// Runs a write that will look at these memories: they are read in one exchange.
+    pub(super) async fn write_about<T>(
+        &self,
+        ids: &[MemoryId],
+        work: impl Fn(&mut Draft<'_>) -> Result<T, Unknown>,
+    ) -> Result<T, StoreError> {
         self.prepared().await?;
         let mut known = Known::default();
+        known
+            .ids
+            .extend(ids.iter().cloned().zip(self.load(ids).await?));
         for _ in 0..MOST_TRIES {
             let mut draft = Draft::new(&known);
             let result = match work(&mut draft) {
@@ -278,24 +313,15 @@ impl RedisStore {
 
     /// Writes what was decided if all is as it was, else tells what is there now.
     async fn apply(&self, draft: &Draft<'_>) -> Result<Option<Known>, StoreError> {
+        for vector in draft.vectors.values().flat_map(|vectors| &vectors.put) {
+            self.meant(&vector.model).await?;
+        }
         let revision = new_id()
             .map_err(|error| StoreError::Unavailable(Box::new(error)))?
             .to_string();
         let keys = &self.inner.keys;
-        let mut arguments: Vec<Vec<u8>> = Vec::new();
+        let mut arguments = self.head();
         let mut push = |text: &str| arguments.push(text.as_bytes().to_vec());
-        for key in [
-            keys.fragments(),
-            keys.trashed(),
-            keys.states(),
-            keys.signals(),
-        ] {
-            push(&key);
-        }
-        for fields in [&FIELDS[..], &STATE_FIELDS[..]] {
-            push(&fields.len().to_string());
-            fields.iter().for_each(|field| push(field));
-        }
         let guards =
             draft.guarded_ids.len() + draft.guarded_contents.len() + draft.guarded_notes.len();
         push(&guards.to_string());
@@ -331,6 +357,7 @@ impl RedisStore {
             before: draft.before(id),
             after: after.as_ref(),
             adopts: draft.adopted.contains(id),
+            vectors: draft.vectors.get(id),
         });
         let changes: Vec<_> = changes.collect();
         commands::memories(&mut commands, keys, &changes, &revision);

@@ -3,10 +3,11 @@
 use chrono::{DateTime, Utc};
 
 use super::transaction::{Draft, Held, Unknown};
-use crate::memory::{Edit, Memory, MemoryId, NewMemory, State};
+use crate::memory::{Edit, Memory, MemoryId, NewMemory, State, content_hash};
 use crate::scope::Scope;
 use crate::store::lifecycle;
-use crate::store::{Added, Edited, Imported};
+use crate::store::{Added, Edited, Import, Imported, LateVector};
+use crate::vector::{ModelId, NewVector};
 
 /// Adds one memory (see `MemoryStore::add`).
 pub(super) fn add(
@@ -36,6 +37,7 @@ pub(super) fn add(
         None => {
             let memory = lifecycle::created(scope, new.clone(), now);
             draft.save(&memory);
+            put_vector(draft, &memory.id, &new.vector);
             draft.counters.count(&memory, 1);
             draft
                 .counters
@@ -61,6 +63,7 @@ fn reinforce(
 ) -> Result<Added, Unknown> {
     let (memory, revived) = lifecycle::reinforced(before, new, now);
     draft.save(&memory);
+    put_vector(draft, &memory.id, &new.vector);
     draft.counters.recount(before, &memory);
     draft
         .counters
@@ -76,11 +79,8 @@ fn reinforce(
 }
 
 /// Puts one memory back (see `MemoryStore::import`).
-pub(super) fn import(
-    draft: &mut Draft<'_>,
-    memory: &Memory,
-    attention: Option<f64>,
-) -> Result<Imported, Unknown> {
+pub(super) fn import(draft: &mut Draft<'_>, import: &Import) -> Result<Imported, Unknown> {
+    let memory = &import.memory;
     let there = match draft.by_new_id(&memory.id) {
         Held::Memory(before) => Some(before),
         Held::Free => None,
@@ -104,6 +104,13 @@ pub(super) fn import(
         return Ok(Imported::Refused(lifecycle::SAME_CONTENT));
     }
     draft.save(memory);
+    if there
+        .as_ref()
+        .is_some_and(|before| before.content != memory.content)
+    {
+        draft.forget_vectors(&memory.id);
+    }
+    put_vector(draft, &memory.id, &import.vector);
     match there {
         Some(before) => {
             draft.counters.recount(&before, memory);
@@ -113,7 +120,7 @@ pub(super) fn import(
             if lifecycle::is_counted(memory) {
                 draft.counters.count(memory, 1);
             }
-            if let Some(attention) = attention {
+            if let Some(attention) = import.attention {
                 draft.counters.mention(memory, memory.created_at, attention);
             }
             Ok(Imported::Created)
@@ -141,6 +148,12 @@ pub(super) fn edit(
     }
     let memory = lifecycle::edited(&before, edit.clone(), now);
     draft.save(&memory);
+    if memory.content != before.content {
+        draft.forget_vectors(&memory.id);
+    }
+    if edit.content.is_some() {
+        put_vector(draft, &memory.id, &edit.vector);
+    }
     draft.counters.recount(&before, &memory);
     Ok(Edited::Done(memory))
 }
@@ -176,6 +189,34 @@ pub(super) fn purge(draft: &mut Draft<'_>, scope: &Scope, id: &MemoryId) -> Resu
     }
     draft.delete(&memory);
     Ok(true)
+}
+
+/// Gives a memory the vector of a model that followed it, if it still has the content that the vector
+/// is of; whether it did.
+pub(super) fn put_late(
+    draft: &mut Draft<'_>,
+    model: &ModelId,
+    late: &LateVector,
+) -> Result<bool, Unknown> {
+    let memory = match draft.by_id(&late.id)? {
+        Held::Memory(memory) if content_hash(&memory.content) == late.content_hash => memory,
+        Held::Memory(_) | Held::Free | Held::Foreign => return Ok(false),
+    };
+    let vector = NewVector {
+        model: model.clone(),
+        values: late.values.clone(),
+    };
+    let is_put = draft.put_vector(&memory.id, &vector);
+    if is_put {
+        draft.save(&memory);
+    }
+    Ok(is_put)
+}
+
+fn put_vector(draft: &mut Draft<'_>, id: &MemoryId, vector: &Option<NewVector>) {
+    if let Some(vector) = vector {
+        draft.put_vector(id, vector);
+    }
 }
 
 fn visible(draft: &mut Draft<'_>, scope: &Scope, id: &MemoryId) -> Result<Option<Memory>, Unknown> {
