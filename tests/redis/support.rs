@@ -155,6 +155,7 @@ pub async fn search(app: &App, query: &str) -> Result<Vec<String>, keepsake::err
         query: query.to_owned(),
         top_k: 10,
         filters: keepsake::query::Filters::default(),
+        mode: keepsake::read::Mode::Auto,
         min_score: Some(0.0),
         explain: None,
     };
