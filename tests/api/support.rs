@@ -1,14 +1,20 @@
-//! One real service for a test: a socket on a free port, a fresh data folder, a clock set by hand.
+//! One real service for a test: a socket on a free port, a fresh store, a clock set by hand.
+//!
+//! The store is a folder, or with `KEEPSAKE_TEST_STORE=redis` a part of a Redis that all tests of the
+//! process share.
 
-use std::process::Command;
-use std::sync::{Arc, Mutex};
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use keepsake::app::App;
 use keepsake::clock::Clock;
-use keepsake::config::Settings;
+use keepsake::config::{Settings, StoreChoice};
 use keepsake::embedding::Choice;
+use keepsake::store::redis::options::RedisOptions;
 use reqwest::blocking::{Client, RequestBuilder};
 use reqwest::header::{CONTENT_TYPE, HeaderMap};
 use serde_json::Value;
@@ -27,6 +33,36 @@ pub(crate) struct TestServer {
     stop: Option<oneshot::Sender<()>>,
     thread: Option<std::thread::JoinHandle<()>>,
     folder: Option<tempfile::TempDir>,
+}
+
+/// Where a service with this data folder keeps its memories.
+fn store(folder: &Path) -> StoreChoice {
+    match std::env::var("KEEPSAKE_TEST_STORE").as_deref() {
+        Ok("redis") => StoreChoice::Redis(RedisOptions {
+            prefix: format!("{}:", folder.display()),
+            timeout: TIMEOUT,
+            ..RedisOptions::new(redis_url())
+        }),
+        _ => StoreChoice::Embedded,
+    }
+}
+
+/// The address of the Redis, which ends with the process.
+fn redis_url() -> &'static str {
+    static SERVER: OnceLock<(Child, String)> = OnceLock::new();
+    let (_, url) = SERVER.get_or_init(|| {
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/redis/server");
+        let mut server = Command::new(script)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        let output = server.stdout.take().unwrap();
+        BufReader::new(output).read_line(&mut line).unwrap();
+        (server, line.trim().to_owned())
+    });
+    url
 }
 
 /// What came back.
@@ -87,6 +123,7 @@ impl TestServer {
         let now = Arc::new(Mutex::new(now));
         let mut settings = Settings {
             data_dir: folder.path().to_owned(),
+            store: store(folder.path()),
             signals_max_age: Duration::ZERO,
             skip_patterns: skip_patterns(),
             ..Settings::default()

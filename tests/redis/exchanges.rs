@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use keepsake::app::App;
 use keepsake::config::Settings;
 
 use super::support::{Server, add, search};
@@ -29,7 +30,16 @@ fn sent(server: &Server) -> u64 {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_search_and_a_store_are_one_exchange_each() {
     let server = Server::start(&[]);
-    let mut app = server.app();
+    count(&server, server.app()).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn meaning_takes_no_exchange_of_its_own() {
+    let server = Server::start(&[]);
+    count(&server, server.app_with_model()).await;
+}
+
+async fn count(server: &Server, mut app: App) {
     app.settings = Arc::new(Settings {
         // Whether topics changed is asked once in this time, whatever is searched.
         signals_max_age: Duration::from_secs(3600),
@@ -43,17 +53,17 @@ async fn a_search_and_a_store_are_one_exchange_each() {
     // The first search asks for topics and synonyms, and for relatives of the entities.
     search(&app, "which port has Redis").await.unwrap();
 
-    let before = sent(&server);
+    let before = sent(server);
     for number in 0..50 {
         let query = format!("which port has Redis number{}", number % 20);
         assert!(!search(&app, &query).await.unwrap().is_empty());
     }
-    let searched = sent(&server);
+    let searched = sent(server);
     assert_eq!(searched - before, 50, "commands for 50 searches");
     for number in 0..50 {
         add(&app, &format!("another note about number{number}"))
             .await
             .unwrap();
     }
-    assert_eq!(sent(&server) - searched, 50, "commands for 50 memories");
+    assert_eq!(sent(server) - searched, 50, "commands for 50 memories");
 }

@@ -10,6 +10,7 @@ mod exchanges;
 mod faults;
 mod python;
 mod refusals;
+mod same;
 mod sentinel;
 mod support;
 mod together;

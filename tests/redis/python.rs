@@ -110,6 +110,24 @@ async fn what_others_change_afterwards_is_followed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_was_adopted_gets_its_vector_and_stays_the_python_keepsakes() {
+    let server = Server::start(&[]);
+    server.python(&["write"]);
+    let app = server.app_with_model();
+    eventually("the memories are adopted", async || {
+        app.store.scan(None, 100).await.unwrap().len() == 6
+    })
+    .await;
+    let meaning = app.meaning.as_ref().unwrap();
+    meaning.backfill(&*app.store).await.unwrap();
+    assert_eq!(meaning.counts(&*app.store).await.unwrap(), (6, 0));
+    let found = search(&app, "which web framework does she like").await;
+    assert!(found.unwrap()[0].contains("TypeScript"));
+    let found = server.python(&["search", "TypeScript"]).join("\n");
+    assert!(found.contains("Vite"), "{found}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn feedback_reaches_the_python_keepsake() {
     let server = Server::start(&[]);
     let app = server.app();

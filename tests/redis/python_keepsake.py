@@ -63,7 +63,7 @@ def main() -> None:
     from keepsake.storage import RedisStorage
 
     socket, verb = sys.argv[1], sys.argv[2]
-    client = redis.Redis(unix_socket_path=socket, decode_responses=True, protocol=2)
+    client = redis.Redis(unix_socket_path=socket, protocol=2)
     storage = RedisStorage(agent_id="main-brain")
     storage._get_client = lambda: client
     if verb == "write":

@@ -11,6 +11,7 @@ use keepsake::analysis::{Analyser, Ingredients};
 use keepsake::app::App;
 use keepsake::clock::Clock;
 use keepsake::config::{Settings, StoreChoice};
+use keepsake::embedding::Choice;
 use keepsake::read::{self, Request};
 use keepsake::scope::Scope;
 use keepsake::store::redis::RedisStore;
@@ -108,10 +109,20 @@ impl Server {
         RedisOptions::new(&self.url)
     }
 
-    /// A service's parts on this server.
+    /// A service's parts on this server, which finds by words alone.
     pub fn app(&self) -> App {
+        self.app_with(Choice::None)
+    }
+
+    /// The same with the built-in embedding model.
+    pub fn app_with_model(&self) -> App {
+        self.app_with(Settings::default().embedder)
+    }
+
+    fn app_with(&self, embedder: Choice) -> App {
         let settings = Settings {
             store: StoreChoice::Redis(self.options()),
+            embedder,
             ..Settings::default()
         };
         App::open(settings, Clock::System).unwrap()

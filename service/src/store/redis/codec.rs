@@ -11,13 +11,11 @@ use data_encoding::HEXLOWER;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
+use super::tokens::{around, document_score, facets, hidden, tag_tokens, tags, term_tokens, terms};
 use super::values::{answers, text};
 use crate::analysis::emotion::{Emotion, Label};
-use crate::analysis::terms::{Frequencies, Term};
 use crate::analysis::{ANALYSIS_VERSION, Analysis};
 use crate::memory::{Details, Fate, Memory, MemoryId, Place, content_hash};
-use crate::ranking::fusion::NEIGHBOUR_REACH;
-use crate::scope::{DEFAULT_NAMESPACE, Scope};
 use crate::store::lifecycle;
 
 /// Fields of the indexed hash that are read, in this order.
@@ -72,11 +70,6 @@ pub(super) const OF_PYTHON: [&str; 11] = [
     "corrected_at",
 ];
 
-/// Turns beyond this cannot be counted on as a double, which is what scripts calculate with.
-const EXACT_TURN: u64 = 1 << 52;
-/// Sixteen hexadecimal digits tell the values of a filter apart.
-const FACET_BYTES: usize = 8;
-
 /// The fields of a hash by name.
 pub(super) type Fields = BTreeMap<&'static str, String>;
 
@@ -84,6 +77,10 @@ pub(super) type Fields = BTreeMap<&'static str, String>;
 pub(super) type Values = Vec<Option<Vec<u8>>>;
 
 /// What is stored under an id.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "it lives for one call, and nearly always holds the memory"
+)]
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Stored {
     Absent,
@@ -201,6 +198,9 @@ pub(super) fn stored(id: &MemoryId, fragment: &Values, state: &Values) -> Stored
     }
 }
 
+/// A memory with its vector, if it has one.
+pub(super) type Record = (Memory, Option<Vec<u8>>);
+
 /// What a script or a pipeline tells of a memory: its id, the values of [`FIELDS`] and of
 /// [`STATE_FIELDS`]; `None` if it tells of nothing.
 pub(super) fn record(mut answer: Vec<redis::Value>) -> Option<(MemoryId, Stored)> {
@@ -213,9 +213,7 @@ pub(super) fn record(mut answer: Vec<redis::Value>) -> Option<(MemoryId, Stored)
 
 /// A memory as a script tells of it, like [`record`], but with one more field behind [`FIELDS`]: its
 /// vector, if it has one.
-pub(super) fn record_with_vector(
-    mut answer: Vec<redis::Value>,
-) -> Option<(Memory, Option<Vec<u8>>)> {
+pub(super) fn record_with_vector(mut answer: Vec<redis::Value>) -> Option<Record> {
     let state = answers(answer.pop()?)?;
     let mut fragment = answers(answer.pop()?)?;
     let vector = fragment.split_off(FIELDS.len().min(fragment.len())).pop();
@@ -337,95 +335,6 @@ pub(super) fn content_digest(
     HEXLOWER.encode(&Sha256::digest(whole.as_bytes()))
 }
 
-/// What every term of a namespace begins with in the index: nothing in the default one. So the
-/// postings of a term hold one namespace alone, and no search reads over the wall.
-pub(super) fn marker(namespace: &str) -> String {
-    if namespace == DEFAULT_NAMESPACE {
-        String::new()
-    } else {
-        format!(
-            "n{}",
-            &HEXLOWER.encode(&Sha256::digest(namespace.as_bytes()))[..8]
-        )
-    }
-}
-
-/// The terms that the index holds, each as often as it occurs, equal ones together, with a space
-/// before and after each.
-fn term_tokens(memory: &Memory) -> String {
-    let marker = marker(&memory.namespace);
-    let mut tokens = String::from(" ");
-    for (term, frequency) in memory.indexed_terms().iter() {
-        for _ in 0..frequency {
-            tokens.push_str(&marker);
-            tokens.push_str(term.as_str());
-            tokens.push(' ');
-        }
-    }
-    tokens
-}
-
-/// The terms of the content alone.
-fn terms(tokens: &str, namespace: &str) -> Frequencies {
-    let marker = marker(namespace);
-    let tokens = tokens
-        .split(' ')
-        .filter_map(|token| token.strip_prefix(marker.as_str()))
-        .filter(|token| token.starts_with(['s', 'w', 'p', 'c']));
-    let tokens: Vec<&str> = tokens.collect();
-    tokens
-        .chunk_by(|one, next| one == next)
-        .map(|equal| {
-            let frequency = u32::try_from(equal.len()).unwrap_or(u32::MAX);
-            (Term::from_encoded(equal[0]), frequency)
-        })
-        .collect()
-}
-
-/// A tag as a token that no engine splits: letters and digits as they are, any other byte as `_` and
-/// two digits, behind a `g`.
-pub(super) fn tag_token(tag: &str) -> String {
-    use std::fmt::Write;
-    let mut token = String::from("g");
-    for byte in tag.bytes() {
-        if byte.is_ascii_alphanumeric() {
-            token.push(char::from(byte));
-        } else {
-            write!(token, "_{byte:02x}").expect("writing to a string cannot fail");
-        }
-    }
-    token
-}
-
-/// The token of a memory without tags.
-const NO_TAGS: &str = "none";
-
-pub(super) fn tag_tokens(tags: &[String]) -> String {
-    if tags.is_empty() {
-        return NO_TAGS.to_owned();
-    }
-    let tokens: Vec<String> = tags.iter().map(|tag| tag_token(tag)).collect();
-    tokens.join(" ")
-}
-
-fn tags(tokens: &str) -> Vec<String> {
-    let decode = |token: &str| {
-        let mut bytes = Vec::with_capacity(token.len());
-        let mut rest = token.strip_prefix('g')?.bytes();
-        while let Some(byte) = rest.next() {
-            if byte == b'_' {
-                let digits = [rest.next()?, rest.next()?];
-                let digits = std::str::from_utf8(&digits).ok()?;
-                bytes.push(u8::from_str_radix(digits, 16).ok()?);
-            } else {
-                bytes.push(byte);
-            }
-        }
-        String::from_utf8(bytes).ok()
-    };
-    tokens.split(' ').filter_map(decode).collect()
-}
-
 /// Tags as the Python Keepsake reads them: with the agent, and whether all see it or none may.
 fn python_tags(memory: &Memory) -> String {
     let mut tags: Vec<String> = memory.details.tags.clone();
@@ -439,105 +348,4 @@ fn python_tags(memory: &Memory) -> String {
         tags.push(format!("agent:{agent}"));
     }
     tags.join(",")
-}
-
-/// Why a memory is left out whatever the time: `gone` (corrected, consumed, trashed) or `replaced`
-/// (superseded without an end), and beside that its states for counting.
-fn hidden(memory: &Memory) -> String {
-    let (fate, mut words) = (&memory.fate, Vec::new());
-    if fate.trashed_at.is_some() || fate.corrected_at.is_some() || fate.consumed_by.is_some() {
-        words.push("gone");
-    }
-    if fate.corrected_at.is_some() {
-        words.push("corrected");
-    }
-    if fate.consumed_by.is_some() {
-        words.push("consumed");
-    }
-    if fate.superseded_by.is_some() {
-        words.push("superseded");
-        if memory.details.invalid_at.is_none() {
-            words.push("replaced");
-        }
-    }
-    words.join(" ")
-}
-
-/// What filters compare exactly, as one tag each.
-fn facets(memory: &Memory) -> String {
-    let details = &memory.details;
-    let mut facets = vec![
-        facet('n', Some(&memory.namespace)),
-        facet('a', memory.agent.as_deref()),
-    ];
-    if details.shared {
-        facets.push("shared".to_owned());
-    }
-    for (kind, value) in [
-        ('c', &details.category),
-        ('s', &details.source),
-        ('t', &memory.place.session),
-    ] {
-        if let Some(value) = value {
-            facets.push(facet(kind, Some(value)));
-        }
-    }
-    facets.join(" ")
-}
-
-/// One value that a filter compares: its kind and a hash, so that any text is a safe tag.
-pub(super) fn facet(kind: char, value: Option<&str>) -> String {
-    match value {
-        Some(value) => {
-            let hash = Sha256::digest(value.as_bytes());
-            format!("{kind}{}", HEXLOWER.encode(&hash[..FACET_BYTES]))
-        }
-        None => format!("{kind}none"),
-    }
-}
-
-/// The facets that a scope sees, besides its namespace; `None` if it sees all.
-pub(super) fn visible_facets(scope: &Scope) -> Option<String> {
-    (!scope.primary).then(|| format!("{}|shared", facet('a', scope.agent.as_deref())))
-}
-
-/// What the engine multiplies a score by: of two equal matches it then takes the newer. Between 0.5
-/// and 1.0, so that a year is worth less than half a percent.
-fn document_score(created_at: DateTime<Utc>) -> f64 {
-    let seconds = created_at.timestamp().clamp(0, i64::from(u32::MAX));
-    0.5 + 0.5 * seconds as f64 / f64::from(u32::MAX)
-}
-
-/// The turns around one that a script cannot count from.
-fn around(turn: i64) -> Option<String> {
-    (turn.unsigned_abs() > EXACT_TURN).then(|| {
-        let turns: Vec<String> = (-NEIGHBOUR_REACH..=NEIGHBOUR_REACH)
-            .filter_map(|distance| turn.checked_add(distance))
-            .map(|turn| turn.to_string())
-            .collect();
-        turns.join(" ")
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    proptest! {
-        #[test]
-        fn tags_come_back_as_they_were(tags in proptest::collection::vec(".{1,20}", 0..5)) {
-            let tokens = tag_tokens(&tags);
-            prop_assert!(tokens.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b' '));
-            prop_assert_eq!(super::tags(&tokens), tags);
-        }
-    }
-
-    #[test]
-    fn the_newer_of_two_has_the_higher_document_score() {
-        let at = |seconds| DateTime::from_timestamp(seconds, 0).unwrap();
-        assert!(document_score(at(1_700_000_600)) > document_score(at(1_700_000_000)));
-        assert!(document_score(at(-5)) >= 0.5 && document_score(at(i64::MAX / 2_000_000)) <= 1.0);
-    }
 }

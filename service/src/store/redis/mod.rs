@@ -25,6 +25,7 @@ mod scripts;
 mod signals;
 #[cfg(test)]
 mod test_server;
+mod tokens;
 mod transaction;
 mod transfer;
 mod upkeep;

@@ -63,7 +63,7 @@ fn take(
                 };
                 writing::add(draft, scope, &new, now).map(Operated::Added)
             }
-            Found::Not(operated) => Ok(operated),
+            Found::Not(operated) => Ok(*operated),
         },
         Step::Remove(target) => match find(draft, scope, target, now)? {
             Found::One(id) => {
@@ -71,14 +71,14 @@ fn take(
                 writing::change(draft, scope, &id, trash, now)?;
                 Ok(Operated::Removed(id))
             }
-            Found::Not(operated) => Ok(operated),
+            Found::Not(operated) => Ok(*operated),
         },
     }
 }
 
 enum Found {
     One(MemoryId),
-    Not(Operated),
+    Not(Box<Operated>),
 }
 
 fn find(
@@ -95,9 +95,9 @@ fn find(
             && has(memory, target)
     });
     Ok(match memories.as_slice() {
-        [] => Found::Not(Operated::NoMatch),
+        [] => Found::Not(Box::new(Operated::NoMatch)),
         [memory] => Found::One(memory.id.clone()),
-        _ => Found::Not(Operated::Ambiguous),
+        _ => Found::Not(Box::new(Operated::Ambiguous)),
     })
 }
 

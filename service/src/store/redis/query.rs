@@ -1,11 +1,11 @@
 //! From a scope and filters to the engine's query language. Pure: tested without a server.
 //!
-//! Every value is a token of letters, digits and `_` (see `codec`), so nothing needs escaping and no
+//! Every value is a token of letters, digits and `_` (see `tokens`), so nothing needs escaping and no
 //! text can be a syntax error.
 
 use chrono::{DateTime, Utc};
 
-use super::codec::{facet, tag_token, visible_facets};
+use super::tokens::{facet, tag_token, visible_facets};
 use crate::query::Filters;
 use crate::scope::Scope;
 

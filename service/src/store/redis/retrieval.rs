@@ -8,11 +8,12 @@ use chrono::{DateTime, Utc};
 use redis::Value;
 
 use super::RedisStore;
-use super::codec::{self, FIELDS, STATE_FIELDS};
+use super::codec::{self, FIELDS, Record, STATE_FIELDS};
 use super::control::lock_of;
 use super::errors::{self, from_redis};
 use super::query::sides;
 use super::scripts::Name;
+use super::tokens;
 use super::transaction::unexpected;
 use super::values::{list, number, text, texts};
 use super::vectors;
@@ -144,7 +145,7 @@ impl RedisStore {
             COVERAGE.to_string(),
             UNIVERSAL.to_string(),
             UNIVERSAL_FROM.to_string(),
-            codec::marker(namespace),
+            tokens::marker(namespace),
             sides.admitted,
             sides.refused,
         ]);
@@ -190,11 +191,11 @@ struct Found {
     /// Ids of the nearest by their vectors, and a few more.
     nearest: Vec<String>,
     /// Memories of both and their neighbours, each with its vector.
-    records: Vec<(Memory, Option<Vec<u8>>)>,
+    records: Vec<Record>,
 }
 
 /// Memories as the script tells of them.
-fn records(answer: Value) -> Result<Vec<(Memory, Option<Vec<u8>>)>, StoreError> {
+fn records(answer: Value) -> Result<Vec<Record>, StoreError> {
     let items = list(answer)?.into_iter().map(list);
     let items: Vec<Vec<Value>> = items.collect::<Result<_, _>>()?;
     let found = items.into_iter().filter_map(codec::record_with_vector);

@@ -67,6 +67,10 @@ pub(super) struct Known {
 }
 
 /// What an id stands for within a write.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "it lives for one call, and nearly always holds the memory"
+)]
 pub(super) enum Held {
     Free,
     Memory(Memory),
