@@ -326,6 +326,16 @@ impl TestServer {
 impl Drop for TestServer {
     fn drop(&mut self) {
         self.end();
+        if let Some(StoreChoice::Redis(options)) = self.folder.as_ref().map(|it| store(it.path())) {
+            // The next index is made by looking through all keys of the server.
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build();
+            let erased = runtime
+                .unwrap()
+                .block_on(keepsake::store::redis::erase::erase(&options));
+            drop(erased);
+        }
     }
 }
 

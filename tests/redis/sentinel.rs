@@ -66,7 +66,9 @@ async fn after_a_failover_the_store_goes_on_with_the_new_master() {
     let mut app = master.app();
     app.store = std::sync::Arc::new(RedisStore::new(&options, adoption()).unwrap());
     eventually("the master is found", async || {
-        add(&app, "before the failover").await.is_ok()
+        add(&app, "the harbour crane before the failover")
+            .await
+            .is_ok()
     })
     .await;
     eventually("the replica is in step", async || {
@@ -76,7 +78,9 @@ async fn after_a_failover_the_store_goes_on_with_the_new_master() {
     tokio::time::sleep(Duration::from_secs(3)).await;
     Server::signal(&master.process(), "-KILL");
     eventually("the new master takes writes", async || {
-        add(&app, "after the failover").await.is_ok()
+        add(&app, "the ferry ticket after the failover")
+            .await
+            .is_ok()
     })
     .await;
     eventually("it answers", async || {

@@ -20,20 +20,20 @@ use keepsake::store::redis::options::RedisOptions;
 use keepsake::write::{self, Draft, Stored};
 
 /// Waiting longer than this is a failure.
-pub const PATIENCE: Duration = Duration::from_secs(90);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(90);
 
-pub fn project(path: &str) -> std::path::PathBuf {
+pub(crate) fn project(path: &str) -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path)
 }
 
 /// A server that stops when it is dropped.
-pub struct Server {
+pub(crate) struct Server {
     script: Child,
-    pub url: String,
+    pub(crate) url: String,
 }
 
 impl Server {
-    pub fn start(arguments: &[&str]) -> Server {
+    pub(crate) fn start(arguments: &[&str]) -> Server {
         let mut script = Command::new(project("tests/redis/server"))
             .args(arguments)
             .stdin(Stdio::piped())
@@ -48,12 +48,12 @@ impl Server {
         Server { script, url }
     }
 
-    pub fn socket(&self) -> &str {
+    pub(crate) fn socket(&self) -> &str {
         self.url.trim_start_matches("redis+unix://")
     }
 
     /// A connection that looks at what the store does.
-    pub fn raw(&self) -> redis::Connection {
+    pub(crate) fn raw(&self) -> redis::Connection {
         redis::Client::open(self.url.as_str())
             .unwrap()
             .get_connection()
@@ -61,18 +61,18 @@ impl Server {
     }
 
     /// Runs one command, words separated by spaces.
-    pub fn run(&self, words: &str) -> redis::Value {
+    pub(crate) fn run(&self, words: &str) -> redis::Value {
         self.run_words(&words.split(' ').collect::<Vec<_>>())
     }
 
-    pub fn run_words(&self, words: &[&str]) -> redis::Value {
+    pub(crate) fn run_words(&self, words: &[&str]) -> redis::Value {
         let mut command = redis::cmd(words[0]);
         command.arg(&words[1..]);
         command.query(&mut self.raw()).unwrap()
     }
 
     /// The number of the server's process.
-    pub fn process(&self) -> String {
+    pub(crate) fn process(&self) -> String {
         let info: String = redis::cmd("INFO")
             .arg("server")
             .query(&mut self.raw())
@@ -83,7 +83,7 @@ impl Server {
         line.unwrap().trim().to_owned()
     }
 
-    pub fn signal(process: &str, signal: &str) {
+    pub(crate) fn signal(process: &str, signal: &str) {
         let done = Command::new("kill")
             .args([signal, process])
             .status()
@@ -92,7 +92,7 @@ impl Server {
     }
 
     /// What the Python Keepsake does on this server; the lines that it prints.
-    pub fn python(&self, arguments: &[&str]) -> Vec<String> {
+    pub(crate) fn python(&self, arguments: &[&str]) -> Vec<String> {
         let output = Command::new(project("target/redis/venv/bin/python"))
             .arg(project("tests/redis/python_keepsake.py"))
             .arg(self.socket())
@@ -105,17 +105,17 @@ impl Server {
         text.lines().map(str::to_owned).collect()
     }
 
-    pub fn options(&self) -> RedisOptions {
+    pub(crate) fn options(&self) -> RedisOptions {
         RedisOptions::new(&self.url)
     }
 
     /// A service's parts on this server, which finds by words alone.
-    pub fn app(&self) -> App {
+    pub(crate) fn app(&self) -> App {
         self.app_with(Choice::None)
     }
 
     /// The same with the built-in embedding model.
-    pub fn app_with_model(&self) -> App {
+    pub(crate) fn app_with_model(&self) -> App {
         self.app_with(Settings::default().embedder)
     }
 
@@ -129,7 +129,7 @@ impl Server {
     }
 
     /// A store without work in the background.
-    pub fn quiet_store(&self) -> RedisStore {
+    pub(crate) fn quiet_store(&self) -> RedisStore {
         RedisStore::new(&self.options(), adoption()).unwrap()
     }
 }
@@ -141,18 +141,18 @@ impl Drop for Server {
     }
 }
 
-pub fn adoption() -> Adoption {
+pub(crate) fn adoption() -> Adoption {
     Adoption {
         analyser: Analyser::new("", Ingredients::default()),
         attention: (2.0, 1.5),
     }
 }
 
-pub fn now() -> DateTime<Utc> {
+pub(crate) fn now() -> DateTime<Utc> {
     Clock::System.now()
 }
 
-pub async fn add(app: &App, content: &str) -> Result<Stored, keepsake::error::Error> {
+pub(crate) async fn add(app: &App, content: &str) -> Result<Stored, keepsake::error::Error> {
     let draft = Draft {
         content: content.to_owned(),
         ..Draft::default()
@@ -161,7 +161,7 @@ pub async fn add(app: &App, content: &str) -> Result<Stored, keepsake::error::Er
 }
 
 /// The contents that a search finds, best first.
-pub async fn search(app: &App, query: &str) -> Result<Vec<String>, keepsake::error::Error> {
+pub(crate) async fn search(app: &App, query: &str) -> Result<Vec<String>, keepsake::error::Error> {
     let request = Request {
         query: query.to_owned(),
         top_k: 10,
@@ -176,7 +176,7 @@ pub async fn search(app: &App, query: &str) -> Result<Vec<String>, keepsake::err
 }
 
 /// Waits until something holds.
-pub async fn eventually<F: Future<Output = bool>>(what: &str, holds: impl Fn() -> F) {
+pub(crate) async fn eventually<F: Future<Output = bool>>(what: &str, holds: impl Fn() -> F) {
     let began = Instant::now();
     while !holds().await {
         assert!(began.elapsed() < PATIENCE, "in vain: {what}");
