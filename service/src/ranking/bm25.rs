@@ -4,12 +4,12 @@
 use crate::query::{Plan, Statistics, Via};
 
 /// Saturation of the term frequency.
-pub const K1: f64 = 1.2;
+const K1: f64 = 1.2;
 /// Strength of the length normalisation.
-pub const B: f64 = 0.75;
+const B: f64 = 0.75;
 /// Share of a score that depends on how much of the query is covered. Between 0.3, which gained
 /// locomo-en 0.009 nDCG@10 and cost skills 0.003, and 0.5, which gained 0.017 and cost 0.007.
-pub const COVERAGE: f64 = 0.4;
+const COVERAGE: f64 = 0.4;
 /// A term that more than this share of the memories hold is left out when rarer ones remain ...
 pub const UNIVERSAL: f64 = 0.8;
 /// ... in a namespace of at least so many memories: in a smaller one every term is everywhere.

@@ -19,16 +19,15 @@ use super::values::{list, number, text, texts};
 use super::vectors;
 use crate::memory::{Memory, MemoryId};
 use crate::query::{Candidate, Plan, Retrieved, Statistics, Via, admits};
-use crate::ranking::bm25::{B, COVERAGE, K1, Scorer, UNIVERSAL, UNIVERSAL_FROM};
+use crate::ranking::bm25::{Scorer, UNIVERSAL, UNIVERSAL_FROM};
 use crate::ranking::fusion::NEIGHBOUR_REACH;
 use crate::scope::Scope;
 use crate::store::StoreError;
 use crate::vector::Probe;
 
-/// How many candidates the engine hands over for each that is wanted, and at least how many: its
+/// At least so many candidates are taken from the engine, and half as many again as are wanted: its
 /// order is rough.
-const DEPTH_FACTOR: usize = 3;
-const LEAST_DEPTH: usize = 300;
+const LEAST_DEPTH: usize = 150;
 /// Most neighbours for each candidate that is wanted.
 const NEIGHBOURS_FACTOR: usize = 8;
 /// Most terms that the engine looks for: the most telling ones.
@@ -117,7 +116,7 @@ impl RedisStore {
     fn question(&self, scope: &Scope, plan: &Plan, now: DateTime<Utc>) -> Vec<Vec<u8>> {
         let keys = &self.inner.keys;
         let namespace = &scope.namespace;
-        let depth = plan.pool.saturating_mul(DEPTH_FACTOR).max(LEAST_DEPTH);
+        let depth = plan.pool.saturating_add(plan.pool / 2).max(LEAST_DEPTH);
         let reach = if plan.neighbours { NEIGHBOUR_REACH } else { 0 };
         let sides = sides(scope, &plan.filters, now);
         let mut arguments: Vec<Vec<u8>> = Vec::new();
@@ -140,9 +139,6 @@ impl RedisStore {
             plan.pool.saturating_mul(NEIGHBOURS_FACTOR).to_string(),
             MOST_TERMS.to_string(),
             self.inner.search_timeout.as_millis().to_string(),
-            K1.to_string(),
-            B.to_string(),
-            COVERAGE.to_string(),
             UNIVERSAL.to_string(),
             UNIVERSAL_FROM.to_string(),
             tokens::marker(namespace),
@@ -176,7 +172,6 @@ impl RedisStore {
             push(vec![
                 term.term.to_string(),
                 term.weight.to_string(),
-                u8::from(term.by_length).to_string(),
                 u8::from(term.via == Via::Own).to_string(),
             ]);
         }

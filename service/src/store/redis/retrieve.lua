@@ -1,9 +1,8 @@
 -- One read of one moment: lock, statistics, the best by BM25, the nearest by their vectors, and the
 -- neighbours of both.
 --
--- The engine finds candidates and puts them in a rough order; this script scores `depth` of them
--- exactly as `ranking::bm25` does (its constants are handed over) and returns the best, and a few
--- more where the engine's cosines may be off in their last digit. Nothing is written.
+-- The engine finds candidates and puts them in a rough order; more of them than are wanted go along,
+-- to be scored exactly by whoever asked, since texts are searched slowly here. Nothing is written.
 --
 -- ARGV is read in the order of `take()` below. Returns {'locked', value, milliseconds left} or
 -- {'found', version of the signals, memories, words, document frequencies, whether something is
@@ -28,21 +27,19 @@ end
 
 -- As many arguments as one call may have.
 local MOST = 4000
--- So many bytes of terms are looked through; what the engine put behind them keeps its order.
-local MOST_BYTES = 33554432
 
 local fragments, states, turns = take(), take(), take()
 local lock_key, signals_key, totals_key, frequencies_key, index = take(), take(), take(), take(), take()
 local now = take_number()
 local pool, depth, reach, most_neighbours = take_number(), take_number(), take_number(), take_number()
 local most_terms, search_timeout = take_number(), take()
-local k1, b, coverage, universal, universal_from = take_number(), take_number(), take_number(), take_number(), take_number()
+local universal, universal_from = take_number(), take_number()
 local marker, admitted, refused = take(), take(), take()
 local near, vector = take(), take()
 local fields, state_fields = take_list(), take_list()
-local names, given, weights, by_length, own = {}, {}, {}, {}, {}
+local names, given, weights, own = {}, {}, {}, {}
 for i = 1, take_number() do
-  names[i], given[i], by_length[i], own[i] = take(), take_number(), take() == '1', take() == '1'
+  names[i], given[i], own[i] = take(), take_number(), take() == '1'
 end
 
 local lock = redis.call('GET', lock_key)
@@ -58,7 +55,6 @@ ready(index)
 -- Statistics.
 local totals = redis.call('HMGET', totals_key, 'memories', 'words')
 local memories, words = tonumber(totals[1] or 0), tonumber(totals[2] or 0)
-local mean_length = memories > 0 and words / memories or 0
 local frequencies = {}
 for from = 1, #names, MOST do
   local part = redis.call('HMGET', frequencies_key, unpack(names, from, math.min(from + MOST - 1, #names)))
@@ -76,16 +72,13 @@ local rarer_remain = false
 for i = 1, #names do
   rarer_remain = rarer_remain or (own[i] and not is_universal(i))
 end
-local own_total, looked_for = 0, {}
+local looked_for = {}
 for i = 1, #names do
   if rarer_remain and is_universal(i) then
     weights[i] = 0
   else
     local frequency = math.min(frequencies[i], memories)
     weights[i] = given[i] * math.log(1 + (memories - frequency + 0.5) / (frequency + 0.5))
-  end
-  if own[i] then
-    own_total = own_total + weights[i]
   end
   if weights[i] > 0 and frequencies[i] > 0 then
     looked_for[#looked_for + 1] = i
@@ -123,69 +116,6 @@ if any then
     'LIMIT', '0', depth, 'TIMEOUT', search_timeout, 'DIALECT', '2')
 end
 
--- How often a text of terms, equal ones together, holds one that has a space before and after.
-local function frequency_in(text, term)
-  local _, to = string.find(text, term, 1, true)
-  local count = 0
-  while to do
-    count = count + 1
-    local next_to = to + #term - 1
-    to = string.sub(text, to, next_to) == term and next_to or nil
-  end
-  return count
-end
-
-local function score(text, length)
-  local sum, covered = 0, 0
-  for i = 1, #names do
-    if weights[i] > 0 and frequencies[i] > 0 then
-      local frequency = frequency_in(text, ' ' .. marker .. names[i] .. ' ')
-      if frequency > 0 then
-        local relative = by_length[i] and length / math.max(mean_length, 1) or 1
-        local norm = k1 * (1 - b + b * relative)
-        sum = sum + weights[i] * frequency * (k1 + 1) / (frequency + norm)
-        if own[i] then
-          covered = covered + weights[i]
-        end
-      end
-    end
-  end
-  local share = own_total > 0 and covered / own_total or 1
-  return sum * (1 - coverage + coverage * share)
-end
-
-local scored, bytes = {}, 0
-for i = 2, #found do
-  local key = found[i]
-  local values = redis.call('HMGET', key, 'terms', 'len', 'created_ts', 'session', 'turn', 'around')
-  local text = values[1]
-  if text then
-    bytes = bytes + #text
-    scored[#scored + 1] = {
-      id = string.sub(key, #fragments + 1),
-      score = bytes < MOST_BYTES and score(text, tonumber(values[2] or 0)) or 0,
-      created = tonumber(values[3] or 0),
-      place = i,
-      session = values[4],
-      turn = values[5],
-      around = values[6],
-    }
-  end
-end
-table.sort(scored, function(left, right)
-  if left.score ~= right.score then
-    return left.score > right.score
-  elseif left.created ~= right.created then
-    return left.created > right.created
-  end
-  return left.place < right.place
-end)
--- Those that tie with the last of the pool go along: ids are compared outside.
-local last, count = scored[pool], math.min(pool, #scored)
-while last and scored[count + 1] and count < 2 * pool and scored[count + 1].score > last.score - 1e-9 * last.score do
-  count = count + 1
-end
-
 -- Everyone who comes along, each once, with where they stand in a conversation.
 local known, records, chosen, best, nearest = {}, {}, {}, {}, {}
 local function take_along(id)
@@ -193,9 +123,13 @@ local function take_along(id)
   records[#records + 1] =
     { id, redis.call('HMGET', fragments .. id, unpack(fields)), redis.call('HMGET', states .. id, unpack(state_fields)) }
 end
-for i = 1, count do
-  best[i], chosen[i] = scored[i].id, scored[i]
-  take_along(scored[i].id)
+for i = 2, #found do
+  local id = string.sub(found[i], #fragments + 1)
+  best[i - 1] = id
+  if i - 1 <= pool then
+    chosen[i - 1] = id
+  end
+  take_along(id)
 end
 
 -- The nearest: equal ones the newest first, and those that the engine's rounding may have put behind.
@@ -231,8 +165,7 @@ if near ~= '' then
     end
     nearest[i] = id
     if not known[id] then
-      local place = redis.call('HMGET', fragments .. id, 'session', 'turn', 'around')
-      chosen[#chosen + 1] = { session = place[1], turn = place[2], around = place[3] }
+      chosen[#chosen + 1] = id
       take_along(id)
     end
   end
@@ -245,11 +178,11 @@ if #records == 0 and any then
   hidden = #first > 1 and 1 or 0
 end
 
-local function turns_around(candidate)
-  if candidate.around then
-    return string.gmatch(candidate.around, '%S+')
+local function turns_around(turn, around)
+  if around then
+    return string.gmatch(around, '%S+')
   end
-  local turn, distance = tonumber(candidate.turn), -reach - 1
+  local distance = -reach - 1
   return function()
     distance = distance + 1
     if distance <= reach then
@@ -268,13 +201,14 @@ local function encoded(name)
 end
 if reach > 0 then
   local most = #records + most_neighbours
-  for _, candidate in ipairs(chosen) do
-    if candidate.session and candidate.turn and #records < most then
-      local session = turns .. encoded(candidate.session) .. ':'
-      for turn in turns_around(candidate) do
-        for _, id in ipairs(redis.call('SMEMBERS', session .. turn)) do
-          if not known[id] and #records < most then
-            take_along(id)
+  for _, id in ipairs(chosen) do
+    local place = redis.call('HMGET', fragments .. id, 'session', 'turn', 'around')
+    if place[1] and place[2] and #records < most then
+      local session = turns .. encoded(place[1]) .. ':'
+      for turn in turns_around(tonumber(place[2]), place[3]) do
+        for _, beside in ipairs(redis.call('SMEMBERS', session .. turn)) do
+          if not known[beside] and #records < most then
+            take_along(beside)
           end
         end
       end
