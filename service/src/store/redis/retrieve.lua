@@ -110,65 +110,37 @@ for group, members in ipairs(groups) do
   groups[group] = '(' .. table.concat(members, '|') .. ')'
 end
 
-local found = { 0 }
-if any then
-  found = redis.call('FT.SEARCH', index, table.concat(groups, '|'), 'NOCONTENT', 'VERBATIM', 'SCORER', 'BM25STD',
-    'LIMIT', '0', depth, 'TIMEOUT', search_timeout, 'DIALECT', '2')
-end
-
--- Everyone who comes along, each once, with where they stand in a conversation.
-local known, records, chosen, best, nearest = {}, {}, {}, {}, {}
+-- Everyone who comes along, each once, and those whose neighbours come along, too.
+local known, records, chosen = {}, {}, {}
 local function take_along(id)
-  known[id] = true
-  records[#records + 1] =
-    { id, redis.call('HMGET', fragments .. id, unpack(fields)), redis.call('HMGET', states .. id, unpack(state_fields)) }
-end
-for i = 2, #found do
-  local id = string.sub(found[i], #fragments + 1)
-  best[i - 1] = id
-  if i - 1 <= pool then
-    chosen[i - 1] = id
+  if not known[id] then
+    known[id] = true
+    records[#records + 1] =
+      { id, redis.call('HMGET', fragments .. id, unpack(fields)), redis.call('HMGET', states .. id, unpack(state_fields)) }
   end
-  take_along(id)
+end
+-- Takes along what a search found; the ids in its order.
+local function ids_of(found)
+  local ids = {}
+  for i = 2, #found do
+    local id = string.sub(found[i], #fragments + 1)
+    ids[i - 1] = id
+    if i - 1 <= pool and not known[id] then
+      chosen[#chosen + 1] = id
+    end
+    take_along(id)
+  end
+  return ids
 end
 
--- The nearest: equal ones the newest first, and those that the engine's rounding may have put behind.
-local EQUAL = 1e-5
+local best, nearest = {}, {}
+if any then
+  best = ids_of(redis.call('FT.SEARCH', index, table.concat(groups, '|'), 'NOCONTENT', 'VERBATIM', 'SCORER', 'BM25STD',
+    'LIMIT', '0', depth, 'TIMEOUT', search_timeout, 'DIALECT', '2'))
+end
 if near ~= '' then
-  local told = redis.call('FT.SEARCH', index, near, 'PARAMS', '2', 'vector', vector, 'SORTBY', 'distance',
-    'RETURN', '2', 'distance', 'created_ts', 'LIMIT', '0', depth, 'TIMEOUT', search_timeout, 'DIALECT', '2')
-  local ranked = {}
-  for i = 2, #told - 1, 2 do
-    local values = {}
-    for j = 1, #told[i + 1], 2 do
-      values[told[i + 1][j]] = tonumber(told[i + 1][j + 1])
-    end
-    if values.distance and values.distance < 1 + EQUAL then
-      ranked[#ranked + 1] =
-        { id = string.sub(told[i], #fragments + 1), distance = values.distance, created = values.created_ts or 0, place = i }
-    end
-  end
-  local edge = ranked[pool] and ranked[pool].distance
-  local function is_on_edge(one)
-    return edge and math.abs(one.distance - edge) <= EQUAL
-  end
-  table.sort(ranked, function(left, right)
-    if is_on_edge(left) and is_on_edge(right) and left.created ~= right.created then
-      return left.created > right.created
-    end
-    return left.place < right.place
-  end)
-  for i = 1, math.min(#ranked, 2 * pool) do
-    local id = ranked[i].id
-    if i > pool and not is_on_edge(ranked[i]) then
-      break
-    end
-    nearest[i] = id
-    if not known[id] then
-      chosen[#chosen + 1] = id
-      take_along(id)
-    end
-  end
+  nearest = ids_of(redis.call('FT.SEARCH', index, near, 'PARAMS', '2', 'vector', vector, 'SORTBY', 'distance', 'NOCONTENT',
+    'LIMIT', '0', depth, 'TIMEOUT', search_timeout, 'DIALECT', '2'))
 end
 
 local hidden = 0
@@ -207,7 +179,7 @@ if reach > 0 then
       local session = turns .. encoded(place[1]) .. ':'
       for turn in turns_around(tonumber(place[2]), place[3]) do
         for _, beside in ipairs(redis.call('SMEMBERS', session .. turn)) do
-          if not known[beside] and #records < most then
+          if #records < most then
             take_along(beside)
           end
         end
