@@ -1,7 +1,7 @@
 //! Work that keeps processors busy, kept off the threads that answer requests.
 
 use std::panic::resume_unwind;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::thread::available_parallelism;
 
 use tokio::task::spawn_blocking;
@@ -9,6 +9,13 @@ use tokio::task::spawn_blocking;
 /// Work on fewer bytes of text than this is done where it is asked for: it takes about as long as
 /// handing it over.
 const WORTH_IT: usize = 16 * 1024;
+
+/// How many processors there are for us, at least 1; asked once, since the answer takes reading files.
+pub fn processors() -> usize {
+    static PROCESSORS: LazyLock<usize> =
+        LazyLock::new(|| available_parallelism().map_or(1, usize::from));
+    *PROCESSORS
+}
 
 /// Maps items, in their order, on all processors. `bytes` is how much text is worked on.
 pub async fn map<T, R>(
@@ -24,10 +31,7 @@ where
         return items.into_iter().map(work).collect();
     }
     let work = Arc::new(work);
-    let share = items
-        .len()
-        .div_ceil(available_parallelism().map_or(1, usize::from))
-        .max(1);
+    let share = items.len().div_ceil(processors()).max(1);
     let mut parts = Vec::new();
     while !items.is_empty() {
         let rest = items.split_off(share.min(items.len()));

@@ -11,7 +11,8 @@ use tantivy::{Index, Term};
 
 use keepsake::analysis::{Analyser, Ingredients};
 use keepsake::query::{Candidate, Plan, QueryTerm, Retrieved, Statistics, Via};
-use keepsake::ranking::{Weights, fusion, rank};
+use keepsake::ranking::fusion::Fusion;
+use keepsake::ranking::{Weights, rank};
 use keepsake::signals::Signals;
 
 use crate::corpus::Corpus;
@@ -131,7 +132,7 @@ pub(crate) fn ranking() {
         .map(|_| {
             let began = Instant::now();
             black_box(rank(
-                fusion::similarities(&plan, &retrieved, None),
+                Fusion::new(&plan, &retrieved, None).similarities(),
                 &signals,
                 &Weights::default(),
                 now,

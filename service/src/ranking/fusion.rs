@@ -29,41 +29,137 @@ const DOUBT: f64 = 0.35;
 
 /// A candidate with the two parts of its similarity.
 struct Parts {
-    candidate: usize,
     /// BM25 with what neighbours lend.
     lexical: f64,
     /// Cosine, at least 0.0, with what neighbours lend.
     near: f64,
     /// What its words prove, and those of its neighbours.
     proven: f64,
-    found_by: BTreeSet<Found>,
 }
 
-/// Scores every candidate that matches, stands beside one that does, or means something alike.
-/// `hearing` is that of the plan's model.
-pub fn similarities(plan: &Plan, retrieved: &Retrieved, hearing: Option<&Hearing>) -> Vec<Scored> {
-    let parts = parts(plan, retrieved, hearing);
-    let best = |part: fn(&Parts) -> f64| parts.iter().map(part).fold(f64::MIN_POSITIVE, f64::max);
-    let (best_lexical, best_near) = (best(|part| part.lexical), best(|part| part.near));
-    let nearest = retrieved.candidates.iter().map(cosine).fold(0.0, f64::max);
-    let (words, doubt) = words(plan);
-    let names_much = evidence::names_much(plan);
-    let scored = |part: Parts| {
-        let candidate = &retrieved.candidates[part.candidate];
-        let trusted = 1.0 - doubt * (1.0 - part.proven.min(1.0));
-        let heard = hearing.map_or(0.0, |hearing| {
-            evidence::of_meaning(hearing, cosine(candidate), names_much)
-        });
-        Scored {
-            memory: candidate.memory.clone(),
-            // What neighbours lend changes the order, not the scale: the best keeps the best cosine.
-            similarity: words * trusted * part.lexical / best_lexical
-                + (1.0 - words) * part.near / best_near * nearest,
-            evidence: part.proven.max(heard),
-            found_by: part.found_by.into_iter().collect(),
+/// What was retrieved for a plan, being turned into similarities.
+pub struct Fusion<'a> {
+    plan: &'a Plan,
+    candidates: &'a [Candidate],
+    /// That of the plan's model.
+    hearing: Option<&'a Hearing>,
+    scorer: Scorer,
+    /// BM25 of each candidate.
+    own: Vec<f64>,
+    /// What the words of each prove.
+    proven: Vec<f64>,
+    /// The cosine of each, cut at 0.
+    near: Vec<f64>,
+    /// The best candidate of each turn, by words and by nearness.
+    turns: HashMap<Turn<'a>, usize>,
+    near_turns: HashMap<Turn<'a>, usize>,
+}
+
+impl<'a> Fusion<'a> {
+    /// `hearing` is that of the plan's model.
+    pub fn new(plan: &'a Plan, retrieved: &'a Retrieved, hearing: Option<&'a Hearing>) -> Self {
+        let scorer = Scorer::new(plan, &retrieved.statistics);
+        let judge = Judge::new(plan, &retrieved.statistics);
+        let candidates = &retrieved.candidates;
+        let own: Vec<f64> = candidates
+            .iter()
+            .map(|candidate| scorer.score(&candidate.frequencies, candidate.memory.analysis.length))
+            .collect();
+        let near: Vec<f64> = candidates.iter().map(cosine).collect();
+        let (turns, near_turns) = if plan.neighbours {
+            (turns(candidates, &own), turns(candidates, &near))
+        } else {
+            Default::default()
+        };
+        Fusion {
+            proven: candidates
+                .iter()
+                .map(|candidate| judge.evidence(&candidate.frequencies))
+                .collect(),
+            plan,
+            candidates,
+            hearing,
+            scorer,
+            own,
+            near,
+            turns,
+            near_turns,
         }
-    };
-    parts.into_iter().map(scored).collect()
+    }
+
+    /// Scores every candidate that matches, stands beside one that does, or means something alike.
+    pub fn similarities(&self) -> Vec<Scored> {
+        let parts: Vec<Parts> = (0..self.candidates.len())
+            .map(|candidate| self.parts(candidate))
+            .collect();
+        let best =
+            |part: fn(&Parts) -> f64| parts.iter().map(part).fold(f64::MIN_POSITIVE, f64::max);
+        let (best_lexical, best_near) = (best(|part| part.lexical), best(|part| part.near));
+        let nearest = self.near.iter().copied().fold(0.0, f64::max);
+        let (words, doubt) = words(self.plan);
+        let names_much = evidence::names_much(self.plan);
+        let scored = |(candidate, part): (usize, Parts)| {
+            let trusted = 1.0 - doubt * (1.0 - part.proven.min(1.0));
+            let heard = self.hearing.map_or(0.0, |hearing| {
+                evidence::of_meaning(hearing, self.near[candidate], names_much)
+            });
+            Scored {
+                memory: self.candidates[candidate].memory.clone(),
+                candidate,
+                // What neighbours lend changes the order, not the scale: the best keeps the best cosine.
+                similarity: words * trusted * part.lexical / best_lexical
+                    + (1.0 - words) * part.near / best_near * nearest,
+                evidence: part.proven.max(heard),
+            }
+        };
+        let matches = |part: &Parts| part.lexical > 0.0 || part.near > 0.0;
+        let parts = parts.into_iter().enumerate();
+        parts
+            .filter(|(_, part)| matches(part))
+            .map(scored)
+            .collect()
+    }
+
+    fn parts(&self, candidate: usize) -> Parts {
+        let mut part = Parts {
+            lexical: self.own[candidate],
+            near: self.near[candidate],
+            proven: self.proven[candidate],
+        };
+        for (lender, share) in self.word_lenders(candidate) {
+            part.lexical += share * self.own[lender];
+            part.proven = part.proven.max(share * self.proven[lender]);
+        }
+        for (lender, share) in lenders(&self.near_turns, &self.candidates[candidate].memory) {
+            part.near += share * self.near[lender];
+        }
+        part
+    }
+
+    /// The neighbours of a candidate that match, with the part of their score that they lend it.
+    fn word_lenders(&self, candidate: usize) -> impl Iterator<Item = (usize, f64)> {
+        let lenders = lenders(&self.turns, &self.candidates[candidate].memory);
+        lenders
+            .into_iter()
+            .filter(|(lender, _)| self.own[*lender] > 0.0)
+    }
+
+    /// Why a candidate was found, by its index: told of the few that are returned.
+    pub fn found_by(&self, candidate: usize) -> Vec<Found> {
+        let mut found = reasons(self.plan, &self.scorer, &self.candidates[candidate]);
+        found.extend(self.word_lenders(candidate).map(|(lender, _)| Found {
+            kind: FoundKind::Neighbour,
+            detail: self.candidates[lender].memory.id.to_string(),
+        }));
+        let near = self.near[candidate];
+        if self.hearing.is_some_and(|hearing| hearing.hears(near)) {
+            found.insert(Found {
+                kind: FoundKind::Vector,
+                detail: format!("cosine {near:.2}"),
+            });
+        }
+        found.into_iter().collect()
+    }
 }
 
 /// The part of the similarity that words decide, and the share of it that must be earned by evidence.
@@ -82,59 +178,6 @@ fn words(plan: &Plan) -> (f64, f64) {
 /// The cosine of a candidate, cut at 0; of one without a vector, 0.
 fn cosine(candidate: &Candidate) -> f64 {
     candidate.cosine.unwrap_or(0.0).clamp(0.0, 1.0)
-}
-
-fn parts(plan: &Plan, retrieved: &Retrieved, hearing: Option<&Hearing>) -> Vec<Parts> {
-    let scorer = Scorer::new(plan, &retrieved.statistics);
-    let judge = Judge::new(plan, &retrieved.statistics);
-    let candidates = &retrieved.candidates;
-    let own: Vec<f64> = candidates
-        .iter()
-        .map(|candidate| scorer.score(&candidate.frequencies, candidate.memory.analysis.length))
-        .collect();
-    let proven: Vec<f64> = candidates
-        .iter()
-        .map(|candidate| judge.evidence(&candidate.frequencies))
-        .collect();
-    let near: Vec<f64> = candidates.iter().map(cosine).collect();
-    let (turns, near_turns) = if plan.neighbours {
-        (turns(candidates, &own), turns(candidates, &near))
-    } else {
-        Default::default()
-    };
-    let mut parts = Vec::with_capacity(own.len());
-    for (index, candidate) in candidates.iter().enumerate() {
-        let mut part = Parts {
-            candidate: index,
-            lexical: own[index],
-            near: near[index],
-            proven: proven[index],
-            found_by: reasons(plan, &scorer, candidate),
-        };
-        for (lender, share) in lenders(&turns, &candidate.memory) {
-            if own[lender] > 0.0 {
-                part.lexical += share * own[lender];
-                part.proven = part.proven.max(share * proven[lender]);
-                part.found_by.insert(Found {
-                    kind: FoundKind::Neighbour,
-                    detail: candidates[lender].memory.id.to_string(),
-                });
-            }
-        }
-        for (lender, share) in lenders(&near_turns, &candidate.memory) {
-            part.near += share * near[lender];
-        }
-        if hearing.is_some_and(|hearing| hearing.hears(near[index])) {
-            part.found_by.insert(Found {
-                kind: FoundKind::Vector,
-                detail: format!("cosine {:.2}", near[index]),
-            });
-        }
-        if part.lexical > 0.0 || part.near > 0.0 {
-            parts.push(part);
-        }
-    }
-    parts
 }
 
 /// A turn of a conversation of an agent.

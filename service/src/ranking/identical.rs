@@ -6,23 +6,23 @@ use crate::analysis::normalise::fold;
 use crate::analysis::terms::Term;
 use crate::memory::Memory;
 
-use super::Hit;
+use super::Ranked;
 
 /// Least similarity (Jaccard coefficient of the terms) of two wordings of one statement.
 const SAME: f64 = 0.95;
 
 /// Keeps the best-ranked of entries that say the same, until `limit` are kept.
-pub fn keep_distinct(ranked: Vec<Hit>, limit: usize) -> Vec<Hit> {
-    let mut kept: Vec<Hit> = Vec::with_capacity(limit.min(ranked.len()));
-    for hit in ranked {
+pub fn keep_distinct(ranked: Vec<Ranked>, limit: usize) -> Vec<Ranked> {
+    let mut kept: Vec<Ranked> = Vec::with_capacity(limit.min(ranked.len()));
+    for next in ranked {
         if kept.len() == limit {
             break;
         }
         if !kept
             .iter()
-            .any(|better| says_the_same(&better.memory, &hit.memory))
+            .any(|better| says_the_same(&better.memory, &next.memory))
         {
-            kept.push(hit);
+            kept.push(next);
         }
     }
     kept

@@ -21,6 +21,7 @@ use chrono::{DateTime, Utc};
 use crate::memory::Memory;
 use crate::signals::Signals;
 use explanation::{Factors, Found};
+use fusion::Fusion;
 
 /// Constants of the six factors; what each means and its default is in the configuration.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -85,19 +86,45 @@ impl Weights {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scored {
     pub memory: Arc<Memory>,
+    /// Its index among the candidates.
+    pub candidate: usize,
     /// 0.0 to 1.0, relative to the best of its pool.
     pub similarity: f64,
     /// How much of the query it provably answers, unnormalised (see [`evidence`]).
     pub evidence: f64,
-    pub found_by: Vec<Found>,
 }
 
-/// A ranked memory with the numbers behind its score.
+/// A memory in its place, with the numbers behind its score.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ranked {
+    pub memory: Arc<Memory>,
+    /// Its index among the candidates.
+    pub candidate: usize,
+    pub factors: Factors,
+    pub evidence: f64,
+}
+
+impl Ranked {
+    /// The product of the factors.
+    pub fn score(&self) -> f64 {
+        self.factors.product()
+    }
+
+    /// The same with the reasons why it was found.
+    pub fn with_reasons(&self, fusion: &Fusion<'_>) -> Hit {
+        Hit {
+            memory: self.memory.clone(),
+            factors: self.factors,
+            found_by: fusion.found_by(self.candidate),
+        }
+    }
+}
+
+/// A memory that is returned, with the numbers and reasons behind its score.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hit {
     pub memory: Arc<Memory>,
     pub factors: Factors,
-    pub evidence: f64,
     pub found_by: Vec<Found>,
 }
 
@@ -114,19 +141,19 @@ pub fn rank(
     signals: &Signals,
     weights: &Weights,
     now: DateTime<Utc>,
-) -> Vec<Hit> {
-    let mut hits: Vec<Hit> = scored
+) -> Vec<Ranked> {
+    let mut ranked: Vec<Ranked> = scored
         .into_iter()
-        .map(|candidate| Hit {
-            factors: factors::all(&candidate, signals, weights, now),
-            memory: candidate.memory,
-            evidence: candidate.evidence,
-            found_by: candidate.found_by,
+        .map(|scored| Ranked {
+            factors: factors::all(&scored, signals, weights, now),
+            memory: scored.memory,
+            candidate: scored.candidate,
+            evidence: scored.evidence,
         })
         .collect();
-    hits.sort_by(|left, right| {
+    ranked.sort_by(|left, right| {
         let better = right.score().total_cmp(&left.score());
         better.then_with(|| left.memory.tie(&right.memory))
     });
-    hits
+    ranked
 }

@@ -8,9 +8,9 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::explanation::Factors;
-use super::fusion::similarities;
+use super::fusion::Fusion;
 use super::identical::{keep_distinct, says_the_same};
-use super::{Hit, Scored, Weights, rank};
+use super::{Ranked, Scored, Weights, rank};
 use crate::analysis::emotion::{Emotion, Label};
 use crate::analysis::terms::{Frequencies, Term, TermKind};
 use crate::analysis::{Analyser, Analysis, Ingredients};
@@ -43,7 +43,7 @@ proptest! {
     ) {
         let mut ids: Vec<MemoryId> = scored.iter().map(|one| one.memory.id.clone()).collect();
         let hits = rank(scored, &signals, &weights, now());
-        let precedes = |better: &Hit, worse: &Hit| {
+        let precedes = |better: &Ranked, worse: &Ranked| {
             let (one, other) = (&better.memory, &worse.memory);
             better.score() > worse.score()
                 || (better.score().to_bits() == worse.score().to_bits()
@@ -292,7 +292,7 @@ fn the_default_influence_is_at_least_a_fifth() {
 proptest! {
     #[test]
     fn no_two_that_are_kept_say_the_same(chosen in vec(0..SAYINGS.len(), 0..14), limit in 0_usize..14) {
-        let ranked: Vec<Hit> = chosen.iter().map(|saying| hit(SAYINGS[*saying])).collect();
+        let ranked: Vec<Ranked> = chosen.iter().map(|saying| hit(SAYINGS[*saying])).collect();
         let kept = keep_distinct(ranked.clone(), limit);
         prop_assert!(kept.len() <= limit);
         for (index, hit) in kept.iter().enumerate() {
@@ -366,11 +366,13 @@ proptest! {
     fn similarities_are_from_zero_to_one_and_the_best_is_exactly_one(
         retrieved in retrieved(), neighbours in any::<bool>(),
     ) {
-        let found = similarities(&plan(neighbours), &retrieved, None);
+        let plan = plan(neighbours);
+        let fusion = Fusion::new(&plan, &retrieved, None);
+        let found = fusion.similarities();
         for one in &found {
             prop_assert!(one.similarity > 0.0 && one.similarity <= 1.0, "{}", one.similarity);
             prop_assert!(one.evidence.is_finite() && one.evidence >= 0.0);
-            prop_assert!(!one.found_by.is_empty(), "each has a reason");
+            prop_assert!(!fusion.found_by(one.candidate).is_empty(), "each has a reason");
         }
         let best = found.iter().map(|one| one.similarity).fold(0.0, f64::max);
         prop_assert!(found.is_empty() || best.to_bits() == 1.0_f64.to_bits());
@@ -378,7 +380,8 @@ proptest! {
 
     #[test]
     fn what_matches_is_found_and_what_stands_alone_without_a_match_is_not(retrieved in retrieved()) {
-        let found = similarities(&plan(false), &retrieved, None);
+        let plan = plan(false);
+        let found = Fusion::new(&plan, &retrieved, None).similarities();
         let found: Vec<&MemoryId> = found.iter().map(|one| &one.memory.id).collect();
         let matching = retrieved.candidates.iter().filter(|candidate| {
             candidate.frequencies.iter().any(|frequency| *frequency > 0)
@@ -397,7 +400,7 @@ proptest! {
     ) {
         let plan = plan(neighbours);
         let by_id = |retrieved: &Retrieved| {
-            let mut found: Vec<(MemoryId, u64)> = similarities(&plan, retrieved, None)
+            let mut found: Vec<(MemoryId, u64)> = Fusion::new(&plan, retrieved, None).similarities()
                 .iter()
                 .map(|one| (one.memory.id.clone(), one.similarity.to_bits()))
                 .collect();
@@ -490,9 +493,9 @@ fn memory(id: &str) -> Memory {
 fn scored(id: &str, similarity: f64) -> Scored {
     Scored {
         memory: Arc::new(memory(id)),
+        candidate: 0,
         similarity,
         evidence: 1.0,
-        found_by: vec![],
     }
 }
 
@@ -538,7 +541,7 @@ fn assert_first(first: &Scored, second: &Scored) {
     assert!(hits[0].score() > hits[1].score(), "{hits:?}");
 }
 
-fn hit(content: &str) -> Hit {
+fn hit(content: &str) -> Ranked {
     let mut memory = memory(content);
     memory.analysis = analysed(content);
     let scored = Scored {

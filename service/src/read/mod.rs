@@ -12,7 +12,8 @@ use crate::app::App;
 use crate::error::Error;
 use crate::query::Filters;
 use crate::ranking::evidence::{PREFETCH_FLOOR, SEARCH_FLOOR};
-use crate::ranking::{Hit, fusion, identical, rank};
+use crate::ranking::fusion::Fusion;
+use crate::ranking::{Hit, Ranked, identical, rank};
 use crate::scope::Scope;
 
 /// What someone wants to find.
@@ -177,16 +178,18 @@ async fn find(
     if retrieved.lock.is_some() {
         return Ok(skip(Skipped::WorkflowLock));
     }
-    let scored = fusion::similarities(&plan, &retrieved, meaning.hearing.as_ref());
-    let ranked = rank(scored, &signals, &app.weights(), now);
-    let (passed, below): (Vec<Hit>, Vec<Hit>) =
-        ranked.into_iter().partition(|hit| match request.min_score {
-            Some(least) => hit.score() >= least,
-            None => hit.evidence >= floor || !app.switches.floor,
+    let fusion = Fusion::new(&plan, &retrieved, meaning.hearing.as_ref());
+    let ranked = rank(fusion.similarities(), &signals, &app.weights(), now);
+    let (passed, below): (Vec<Ranked>, Vec<Ranked>) =
+        ranked.into_iter().partition(|one| match request.min_score {
+            Some(least) => one.score() >= least,
+            None => one.evidence >= floor || !app.switches.floor,
         });
     let below_floor = below.len();
-    let explanation = explain(app, scope, request, &passed, &below, now).await?;
-    let hits = identical::keep_distinct(passed, request.top_k);
+    let hit = |ranked: &Ranked| ranked.with_reasons(&fusion);
+    let explanation = explain(app, scope, request, &passed, &below, hit, now).await?;
+    let distinct = identical::keep_distinct(passed, request.top_k);
+    let hits: Vec<Hit> = distinct.iter().map(hit).collect();
     let empty = hits
         .is_empty()
         .then_some(match (below_floor, retrieved.hidden) {
@@ -220,8 +223,9 @@ async fn explain(
     app: &App,
     scope: &Scope,
     request: &Request,
-    passed: &[Hit],
-    below: &[Hit],
+    passed: &[Ranked],
+    below: &[Ranked],
+    hit: impl Fn(&Ranked) -> Hit,
     now: DateTime<Utc>,
 ) -> Result<Option<Explanation>, Error> {
     let Some(reference) = &request.explain else {
@@ -240,13 +244,13 @@ async fn explain(
         }
         Err(error) => return Err(error),
     };
-    if let Some(index) = passed.iter().position(|hit| hit.memory.id == id) {
+    if let Some(index) = passed.iter().position(|one| one.memory.id == id) {
         let reason = if index < request.top_k {
             "returned"
         } else {
             "below_top_k"
         };
-        let hit = Some(passed[index].clone());
+        let hit = Some(hit(&passed[index]));
         return Ok(Some(Explanation {
             id: id.to_string(),
             rank: Some(index + 1),
@@ -254,9 +258,9 @@ async fn explain(
             hit,
         }));
     }
-    if let Some(hit) = below.iter().find(|hit| hit.memory.id == id) {
+    if let Some(one) = below.iter().find(|one| one.memory.id == id) {
         return Ok(Some(Explanation {
-            hit: Some(hit.clone()),
+            hit: Some(hit(one)),
             ..unranked(id.as_str(), "below_floor")
         }));
     }

@@ -2,50 +2,56 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::thread::Scope;
 
 use super::follower::Moment;
 use super::index::view::Gates;
-use super::matrix::Matrix;
+use super::matrix::{Begun, Matrix, Scan};
 use super::retrieval::{Chosen, Failure, Search};
 use super::sqlite::changes;
 use crate::memory::Memory;
 use crate::query::admits;
 use crate::vector::Probe;
 
-/// A query's vector with what it is compared with.
+/// A query's vector, being compared with all that there are.
 pub(super) struct Meant<'a> {
     matrix: &'a Matrix,
-    probe: Probe,
+    scan: Scan<'a>,
 }
 
 impl<'a> Meant<'a> {
     /// `None` if the plan has no vector.
     pub(super) fn of(search: &Search<'a>) -> Option<Meant<'a>> {
         let vector = search.plan.vector.as_ref()?;
+        let matrix = search.state.matrix.as_ref()?;
         Some(Meant {
-            matrix: search.state.matrix.as_ref()?,
-            probe: Probe::new(&vector.values),
+            matrix,
+            scan: matrix.scan(&search.scope.namespace, Probe::new(&vector.values)),
         })
+    }
+
+    /// Begins to compare on other threads, while this one does something else.
+    pub(super) fn begin<'scope>(&'scope self, threads: &'scope Scope<'scope, '_>) -> Begun<'scope> {
+        self.scan.begin(threads)
     }
 
     /// The cosine of a memory's vector, if it has one.
     pub(super) fn cosine(&self, number: i64) -> Option<f64> {
-        self.matrix.cosine(number, &self.probe)
+        self.matrix.cosine(number, &self.scan.probe)
     }
 
     /// Adds the nearest that are not chosen by their words.
     pub(super) fn add_nearest(
         &self,
         search: &Search<'_>,
+        begun: Begun<'_>,
         chosen: &mut Vec<Chosen>,
         gates: &Gates<'_>,
         changed: &dyn Fn(i64) -> bool,
     ) -> Result<(), Failure> {
         let admits = |number| search.admits_row(number, gates, changed);
         let pool = search.plan.pool;
-        let numbers = self
-            .matrix
-            .nearest(&search.scope.namespace, &self.probe, pool, admits)?;
+        let numbers = self.scan.nearest(begun, pool, admits)?;
         let known: HashMap<i64, Arc<Memory>> = chosen
             .iter()
             .map(|chosen| (chosen.number, chosen.memory.clone()))

@@ -1,6 +1,10 @@
 //! The vectors of one model, contiguous in memory, in step with the truth by its change number.
 
 use std::collections::HashMap;
+use std::iter;
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::{Scope, ScopedJoinHandle};
 
 use rusqlite::Connection;
 
@@ -8,11 +12,16 @@ use super::index::best::{Best, Rank};
 use super::index::schema::id_head;
 use super::sqlite::changes;
 use super::sqlite::vectors::{self, Entry};
+use crate::parallel;
 use crate::store::StoreError;
 use crate::vector::{ModelId, Probe, length};
 
 /// Vectors that are compared at once.
-const BLOCK: usize = 256;
+const PIECE: usize = 4096;
+/// So many vectors are worth a thread; starting one takes as long as comparing a few hundred.
+const WORTH_A_THREAD: usize = 4 * PIECE;
+/// Most threads of a scan: beyond them, memory is what it waits for.
+const MOST_THREADS: usize = 4;
 
 /// Every vector of a model.
 pub(super) struct Matrix {
@@ -132,35 +141,93 @@ impl Matrix {
         Some(probe.cosine(product[0], space.rows[row].length))
     }
 
-    /// The numbers of the nearest memories of a namespace that `admits` lets in, by cosines above 0, in
-    /// no particular order; more than the most only where the last ones tie.
+    /// Every vector of a namespace, to be compared with a probe.
+    pub(super) fn scan(&self, namespace: &str, probe: Probe) -> Scan<'_> {
+        let index = self.namespaces.get(namespace);
+        let space = index.map(|index| &self.spaces[*index]);
+        Scan {
+            probe,
+            dimension: self.model.dimension(),
+            rows: space.map_or(&[], |space| &space.rows),
+            steps: space.map_or(&[], |space| &space.steps),
+            next: AtomicUsize::new(0),
+        }
+    }
+}
+
+/// A comparison of a probe with all vectors of a namespace, piece by piece, by whoever has the time.
+pub(super) struct Scan<'a> {
+    pub probe: Probe,
+    dimension: usize,
+    rows: &'a [Row],
+    steps: &'a [i8],
+    /// The next piece that nobody has taken.
+    next: AtomicUsize,
+}
+
+/// A piece by its number, with the products of its rows.
+type Compared = (usize, Vec<i32>);
+
+/// Threads that take part in a scan.
+pub(super) type Begun<'scope> = Vec<ScopedJoinHandle<'scope, Vec<Compared>>>;
+
+impl Scan<'_> {
+    /// Begins on threads of their own, if there is enough to do for them.
+    pub(super) fn begin<'scope>(&'scope self, threads: &'scope Scope<'scope, '_>) -> Begun<'scope> {
+        let others = if self.rows.len() < WORTH_A_THREAD {
+            0
+        } else {
+            parallel::processors().min(MOST_THREADS) - 1
+        };
+        (0..others)
+            .map(|_| threads.spawn(|| self.compare()))
+            .collect()
+    }
+
+    /// Takes pieces until none is left.
+    fn compare(&self) -> Vec<Compared> {
+        let pieces = self.rows.len().div_ceil(PIECE);
+        let taken = iter::from_fn(|| {
+            let piece = self.next.fetch_add(1, Ordering::Relaxed);
+            (piece < pieces).then_some(piece)
+        });
+        taken
+            .map(|piece| {
+                let rows = PIECE.min(self.rows.len() - piece * PIECE);
+                let steps = &self.steps[piece * PIECE * self.dimension..][..rows * self.dimension];
+                let mut products = vec![0; rows];
+                self.probe.products(steps, &mut products);
+                (piece, products)
+            })
+            .collect()
+    }
+
+    /// Ends what was begun: the numbers of the `most` nearest memories that `admits` lets in, by
+    /// cosines above 0, in no particular order; more than the most only where the last ones tie.
     pub(super) fn nearest<E>(
         &self,
-        namespace: &str,
-        probe: &Probe,
+        begun: Begun<'_>,
         most: usize,
         mut admits: impl FnMut(i64) -> Result<bool, E>,
     ) -> Result<Vec<i64>, E> {
+        let mut compared = self.compare();
+        for other in begun {
+            compared.extend(other.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        }
         let mut best = Best::new(most);
-        if let Some(index) = self.namespaces.get(namespace) {
-            let space = &self.spaces[*index];
-            let vectors = space.steps.chunks(BLOCK * self.model.dimension());
-            let mut products = [0; BLOCK];
-            for (rows, vectors) in space.rows.chunks(BLOCK).zip(vectors) {
-                probe.products(vectors, &mut products[..rows.len()]);
-                for (row, product) in rows.iter().zip(products) {
-                    let score = probe.cosine(product, row.length);
-                    if score <= 0.0 || !best.wants_score(score) {
-                        continue;
-                    }
-                    let rank = Rank {
-                        score,
-                        created: row.created,
-                        id_head: row.id_head,
-                    };
-                    if best.wants(&rank) && admits(row.number)? {
-                        best.offer(rank, row.number);
-                    }
+        for (piece, products) in compared {
+            for (row, product) in self.rows[piece * PIECE..].iter().zip(products) {
+                let score = self.probe.cosine(product, row.length);
+                if score <= 0.0 || !best.wants_score(score) {
+                    continue;
+                }
+                let rank = Rank {
+                    score,
+                    created: row.created,
+                    id_head: row.id_head,
+                };
+                if best.wants(&rank) && admits(row.number)? {
+                    best.offer(rank, row.number);
                 }
             }
         }

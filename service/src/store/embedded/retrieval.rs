@@ -4,6 +4,7 @@
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::thread;
 
 use chrono::{DateTime, Utc};
 use rusqlite::{Connection, OptionalExtension, params};
@@ -13,6 +14,7 @@ use super::index::best::{Best, Rank};
 use super::index::schema::id_head;
 use super::index::view::{Admission, Lookups, Place};
 use super::knn::Meant;
+use super::matrix::Begun;
 use super::sqlite::changes::{self, Changed};
 use super::sqlite::codec::millis;
 use super::sqlite::from_sqlite;
@@ -116,7 +118,16 @@ impl<'a> Search<'a> {
         }
     }
 
+    /// Vectors are compared on other threads while this one looks up words.
     fn run(&self) -> Result<Retrieved, Failure> {
+        let meant = Meant::of(self);
+        thread::scope(|threads| {
+            let begun = meant.as_ref().map(|meant| meant.begin(threads));
+            self.find(meant.as_ref().zip(begun))
+        })
+    }
+
+    fn find(&self, nearness: Option<(&Meant<'_>, Begun<'_>)>) -> Result<Retrieved, Failure> {
         let statistics = statistics(self.source.connection, self.scope, self.plan)?;
         let mut best = Best::new(self.plan.pool);
         let mut hidden = false;
@@ -155,9 +166,10 @@ impl<'a> Search<'a> {
             Match::Indexed,
         )?;
         let mut chosen = self.read(best)?;
-        let meant = Meant::of(self);
-        if let Some(meant) = &meant {
-            meant.add_nearest(self, &mut chosen, &gates, &changed)?;
+        let mut meant = None;
+        if let Some((nearness, begun)) = nearness {
+            nearness.add_nearest(self, begun, &mut chosen, &gates, &changed)?;
+            meant = Some(nearness);
         }
         let retrieved = chosen.len();
         if self.plan.neighbours {
@@ -171,7 +183,7 @@ impl<'a> Search<'a> {
             lock: None,
             statistics,
             hidden: chosen.is_empty() && hidden,
-            candidates: self.candidates(chosen, retrieved, meant.as_ref(), &lookups)?,
+            candidates: self.candidates(chosen, retrieved, meant, &lookups)?,
         })
     }
 

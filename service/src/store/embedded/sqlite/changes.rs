@@ -1,5 +1,7 @@
 //! What changed, in the order of the change numbers: how an index follows the truth.
 
+use std::sync::LazyLock;
+
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::codec::{self, COLUMNS};
@@ -83,8 +85,9 @@ pub(crate) fn by_number(
     connection: &Connection,
     number: i64,
 ) -> Result<Option<Memory>, StoreError> {
-    let sql = format!("SELECT {COLUMNS} FROM memories WHERE number = ?1");
-    let mut statement = connection.prepare_cached(&sql).map_err(from_sqlite)?;
+    static SQL: LazyLock<String> =
+        LazyLock::new(|| format!("SELECT {COLUMNS} FROM memories WHERE number = ?1"));
+    let mut statement = connection.prepare_cached(&SQL).map_err(from_sqlite)?;
     statement
         .query_row([number], codec::memory)
         .optional()
