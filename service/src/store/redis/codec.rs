@@ -198,8 +198,14 @@ pub(super) fn stored(id: &MemoryId, fragment: &Values, state: &Values) -> Stored
     }
 }
 
-/// A memory with its vector, if it has one.
-pub(super) type Record = (Memory, Option<Vec<u8>>);
+/// A memory with what a search asks of it besides.
+pub(super) struct Record {
+    pub memory: Memory,
+    /// What the index holds of it (see `tokens`).
+    pub tokens: String,
+    /// Its vector, if it has one.
+    pub vector: Option<Vec<u8>>,
+}
 
 /// What a script or a pipeline tells of a memory: its id, the values of [`FIELDS`] and of
 /// [`STATE_FIELDS`]; `None` if it tells of nothing.
@@ -211,15 +217,19 @@ pub(super) fn record(mut answer: Vec<redis::Value>) -> Option<(MemoryId, Stored)
     Some((id, stored))
 }
 
-/// A memory as a script tells of it, like [`record`], but with one more field behind [`FIELDS`]: its
-/// vector, if it has one.
+/// A memory as a script tells of it, like [`record`], but its vector may stand behind [`FIELDS`].
 pub(super) fn record_with_vector(mut answer: Vec<redis::Value>) -> Option<Record> {
     let state = answers(answer.pop()?)?;
     let mut fragment = answers(answer.pop()?)?;
     let vector = fragment.split_off(FIELDS.len().min(fragment.len())).pop();
+    let tokens = FIELDS.iter().position(|field| *field == "terms")?;
     let id = MemoryId::new(text(answer.pop()?)?);
     match stored(&id, &fragment, &state) {
-        Stored::Present { memory, .. } => Some((memory, vector.flatten())),
+        Stored::Present { memory, .. } => Some(Record {
+            memory,
+            tokens: String::from_utf8(fragment[tokens].take()?).ok()?,
+            vector: vector.flatten(),
+        }),
         Stored::Absent | Stored::Foreign => None,
     }
 }

@@ -13,7 +13,7 @@ use super::control::lock_of;
 use super::errors::{self, from_redis};
 use super::query::sides;
 use super::scripts::Name;
-use super::tokens;
+use super::tokens::{self, Lookup};
 use super::transaction::unexpected;
 use super::values::{list, number, text, texts};
 use super::vectors;
@@ -215,10 +215,16 @@ impl Found {
             let (probe, dimension) = probe.as_ref()?;
             vectors::cosine(probe, *dimension, &held?)
         };
+        let lookup = Lookup::new(&scope.namespace, &plan.terms);
         let candidates = self.records.into_iter();
         let candidates = candidates
-            .filter(|(memory, _)| admits(scope, &plan.filters, memory, now))
-            .map(|(memory, held)| candidate(plan, memory, cosine(held)));
+            .filter(|record| admits(scope, &plan.filters, &record.memory, now))
+            .map(|record| Candidate {
+                frequencies: lookup.frequencies(&record.tokens),
+                cosine: cosine(record.vector),
+                memory: Arc::new(record.memory),
+                retrieved: false,
+            });
         let mut all: HashMap<MemoryId, Candidate> = candidates
             .map(|candidate| (candidate.memory.id.clone(), candidate))
             .collect();
@@ -260,16 +266,6 @@ fn ranked(
     ranked.truncate(pool);
     let ids = ranked.into_iter().map(|(_, held)| held.memory.id.clone());
     ids.collect()
-}
-
-fn candidate(plan: &Plan, memory: Memory, cosine: Option<f64>) -> Candidate {
-    let held = memory.indexed_terms();
-    Candidate {
-        frequencies: plan.terms.iter().map(|term| held.get(&term.term)).collect(),
-        memory: Arc::new(memory),
-        cosine,
-        retrieved: false,
-    }
 }
 
 /// Those of `beside` that stand at most [`NEIGHBOUR_REACH`] turns from a candidate in a conversation
