@@ -194,6 +194,13 @@ mod tests {
         ModelId::new(MODEL, dimension)
     }
 
+    #[test]
+    fn the_identity_of_a_model_is_read_back() {
+        let model = ModelId::new("a#b", 256);
+        assert_eq!(ModelId::parse(model.as_str()), Some(model));
+        assert_eq!(ModelId::parse("a"), None);
+    }
+
     fn exact(one: &[f32], other: &[f32]) -> f64 {
         one.iter()
             .zip(other)

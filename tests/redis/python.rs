@@ -1,6 +1,7 @@
 //! Data that the Python Keepsake wrote: found, left as it was, and still its own.
 
 use std::collections::BTreeMap;
+use std::process::Command;
 
 use keepsake::scope::Scope;
 use serde_json::Value;
@@ -125,6 +126,24 @@ async fn what_was_adopted_gets_its_vector_and_stays_the_python_keepsakes() {
     assert!(found.unwrap()[0].contains("TypeScript"));
     let found = server.python(&["search", "TypeScript"]).join("\n");
     assert!(found.contains("Vite"), "{found}");
+}
+
+#[test]
+fn its_index_is_dropped_on_request_and_no_memory_with_it() {
+    let server = Server::start(&[]);
+    server.python(&["write"]);
+    let before = dump(&server);
+    for told in ["dropped the index idx:memories", "there is no index"] {
+        let output = Command::new(env!("CARGO_BIN_EXE_keepsake"))
+            .args(["redis", "drop-python-index"])
+            .env("HOME", "/nonexistent")
+            .env("KEEPSAKE_REDIS_URL", &server.url)
+            .output()
+            .unwrap();
+        let printed = String::from_utf8_lossy(&output.stdout);
+        assert!(printed.starts_with(told), "{printed} {output:?}");
+    }
+    assert_eq!(dump(&server), before);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -167,6 +167,7 @@ enum Verb {
     )]
     Copy(copy::Copy),
     /// What concerns Redis alone
+    #[command(after_help = "Example:\n  keepsake redis drop-python-index")]
     Redis(redis::Redis),
     /// Count memories by state
     #[command(after_help = "Example:\n  keepsake stats")]
