@@ -36,6 +36,10 @@ pub(crate) struct TestServer {
 }
 
 /// Where a service with this data folder keeps its memories.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "which store is tested is said by whoever runs the tests"
+)]
 fn store(folder: &Path) -> StoreChoice {
     match std::env::var("KEEPSAKE_TEST_STORE").as_deref() {
         Ok("redis") => StoreChoice::Redis(RedisOptions {
