@@ -19,8 +19,8 @@ const LAYERS: [&[&str]; 12] = [
     &["app"],
     &["write"],
     &["read"],
-    &["evaluation"],
-    &["http", "cli"],
+    &["evaluation", "skills"],
+    &["http", "mcp", "cli"],
 ];
 
 fn source() -> PathBuf {

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use chrono::{DateTime, SubsecRound, Utc};
+use chrono::{DateTime, NaiveDate, NaiveDateTime, SubsecRound, Utc};
 use data_encoding::Encoding;
 
 use crate::memory::MemoryId;
@@ -35,6 +35,20 @@ impl Clock {
     }
 }
 
+/// A time as programs write it: RFC 3339, or without a zone, or a day alone, both in UTC.
+pub fn parse_time(text: &str) -> Option<DateTime<Utc>> {
+    let text = text.trim();
+    if let Ok(zoned) = DateTime::parse_from_rfc3339(text) {
+        return Some(zoned.to_utc());
+    }
+    let time = text
+        .replacen(' ', "T", 1)
+        .parse::<NaiveDateTime>()
+        .ok()
+        .or_else(|| text.parse::<NaiveDate>().ok()?.and_hms_opt(0, 0, 0))?;
+    Some(time.and_utc())
+}
+
 /// Lower-case base 32 (RFC 4648, no padding).
 static BASE32: std::sync::LazyLock<Encoding> = std::sync::LazyLock::new(|| {
     let mut specification = data_encoding::Specification::new();
@@ -45,6 +59,18 @@ static BASE32: std::sync::LazyLock<Encoding> = std::sync::LazyLock::new(|| {
         .encoding()
         .expect("the alphabet has 32 symbols")
 });
+
+/// A new random UUID (version 4), for clients whose names are such.
+///
+/// # Errors
+/// When the operating system gives no random bytes.
+pub fn new_uuid() -> Result<String, getrandom::Error> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes)?;
+    Ok(uuid::Builder::from_random_bytes(bytes)
+        .into_uuid()
+        .to_string())
+}
 
 /// A new random id: 80 bits, 16 characters.
 ///

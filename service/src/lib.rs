@@ -9,7 +9,8 @@
 //!   vectors of a store complete
 //! - [`config`], [`app`]: settings, and the long-lived parts put together
 //! - [`mod@write`], [`read`]: the two straight lines; [`evaluation`]: how good the answers are
-//! - [`http`], [`cli`]: the ways in
+//! - [`skills`]: what an agent's host can do, found on demand
+//! - [`http`], [`mcp`], [`cli`]: the ways in
 //!
 //! A write is [`write::add`], a read is [`read::search`] or [`read::prefetch`]; `ARCHITECTURE.md`
 //! walks both.
@@ -23,6 +24,8 @@ pub mod embedding;
 pub mod error;
 pub mod evaluation;
 pub mod http;
+
+pub mod mcp;
 pub mod meaning;
 pub mod memory;
 pub mod parallel;
@@ -33,6 +36,7 @@ pub mod scope;
 pub mod secret;
 pub mod session;
 pub mod signals;
+pub mod skills;
 pub mod store;
 pub mod vector;
 pub mod write;

@@ -20,5 +20,5 @@ fn main() -> ExitCode {
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect();
     cli::start_logging(&arguments, &environment);
-    cli::run(arguments, &environment)
+    cli::run(arguments, &environment, std::env::current_exe().ok())
 }

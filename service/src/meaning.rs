@@ -99,14 +99,23 @@ impl Meaning {
         store: &dyn Store,
         text: &str,
     ) -> Result<Option<QueryVector>, NotReady> {
+        if let State::Switching { with, without } = self.settled(store).await? {
+            return Err(NotReady::Switching { with, without });
+        }
+        Ok(self.text(text).await?)
+    }
+
+    /// The vector of a text, for comparisons with others than the memories' vectors; `None` if the
+    /// model makes nothing of it.
+    ///
+    /// # Errors
+    /// When the embedder fails or is too slow.
+    pub async fn text(&self, text: &str) -> Result<Option<QueryVector>, EmbedError> {
         let texts = [text.to_owned()];
         let asked = async {
             let model = self.embedder.model().await?;
             Ok((model, self.embedder.embed(&texts).await?))
         };
-        if let State::Switching { with, without } = self.settled(store).await? {
-            return Err(NotReady::Switching { with, without });
-        }
         let (model, mut vectors) = self.within(QUERY_BUDGET, asked).await?;
         let values = vectors.pop().unwrap_or_default();
         if values.is_empty() {

@@ -9,6 +9,42 @@ use crate::memory::{Memory, Standing, State};
 use crate::scope::Scope;
 use crate::vector::ModelId;
 
+/// A condition on the tags of a memory, compared exactly.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TagRule {
+    /// At least one of them.
+    Any(Vec<String>),
+    /// Each of them.
+    All(Vec<String>),
+    /// These and no other, in any order.
+    Exactly(Vec<String>),
+    And(Vec<TagRule>),
+    Or(Vec<TagRule>),
+    Not(Box<TagRule>),
+}
+
+impl TagRule {
+    /// The rule that only a memory without tags meets.
+    pub fn untagged() -> TagRule {
+        TagRule::Exactly(Vec::new())
+    }
+
+    /// Whether a memory with these tags, each once, meets the rule.
+    pub fn admits(&self, tags: &[String]) -> bool {
+        match self {
+            TagRule::Any(wanted) => wanted.iter().any(|tag| tags.contains(tag)),
+            TagRule::All(wanted) => wanted.iter().all(|tag| tags.contains(tag)),
+            TagRule::Exactly(wanted) => {
+                wanted.iter().all(|tag| tags.contains(tag))
+                    && tags.iter().all(|tag| wanted.contains(tag))
+            }
+            TagRule::And(rules) => rules.iter().all(|rule| rule.admits(tags)),
+            TagRule::Or(rules) => rules.iter().any(|rule| rule.admits(tags)),
+            TagRule::Not(rule) => !rule.admits(tags),
+        }
+    }
+}
+
 /// Limits on which memories a query may return.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Filters {
@@ -16,6 +52,8 @@ pub struct Filters {
     pub tags: Vec<String>,
     /// All of the tags instead of any.
     pub all_tags: bool,
+    /// What those two cannot say of tags; must hold besides them.
+    pub tag_rule: Option<TagRule>,
     pub category: Option<String>,
     pub source: Option<String>,
     pub session: Option<String>,
@@ -59,12 +97,16 @@ impl Filters {
         let differs =
             |wanted: &Option<String>, has: &Option<String>| wanted.is_some() && wanted != has;
         let has = |tag: &String| details.tags.contains(tag);
-        let tags_pass = self.tags.is_empty()
+        let tags_pass = (self.tags.is_empty()
             || if self.all_tags {
                 self.tags.iter().all(has)
             } else {
                 self.tags.iter().any(has)
-            };
+            })
+            && self
+                .tag_rule
+                .as_ref()
+                .is_none_or(|rule| rule.admits(&details.tags));
         if let Some(hidden) = self.hides(memory.standing(), now) {
             return Some(hidden.as_str());
         }
@@ -93,6 +135,8 @@ pub enum Via {
     /// An entity that occurs together with one that the query names.
     Cooccurrence,
     Tag,
+    /// A day that the asker wants to weigh more, though the query does not name it.
+    Window,
 }
 
 /// One term to look for.

@@ -258,10 +258,68 @@ fn any_line_is_imported_exactly_or_refused() {
 }
 
 #[test]
+fn any_text_is_kept_in_any_bank_or_refused() {
+    let server = TestServer::start();
+    proptest!(cases(64), |(text in hostile_text(), other in hostile_text())| {
+        let bank = format!("/v1/default/banks/{}", encode(&text));
+        let name = encode(&other);
+        let turns = json!([[{"role": text, "content": other, "timestamp": text}, {"role": "user", "content": text}]]);
+        let items = json!([
+            {"content": other, "tags": [text, other], "context": text, "metadata": {text.clone(): other}, "entities": [{"text": text}]},
+            {"content": turns.to_string(), "document_id": other, "update_mode": "append", "tags": text},
+        ]);
+        for body in [json!({"items": items, "async": true}), json!({"items": [items[0]]}), json!({"items": [items[1]]})] {
+            let answer = server.post(&format!("{bank}/memories"), body);
+            prop_assert!(answer.status < 500, "{:?} {:?}: {:#}", text, other, answer.body);
+        }
+        for (end, body) in [
+            ("/memories/recall", json!({"query": other, "tags": [text], "tags_match": "exact", "types": ["world"], "query_timestamp": text})),
+            ("/memories/recall", json!({"query": text, "tag_groups": [{"not": {"tags": [other]}}], "temporal_window": {"start": "0001-01-01", "end": "9999-12-31"}})),
+            ("/reflect", json!({"query": text, "tags": other})),
+            ("/mental-models", json!({"id": text, "name": other, "source_query": text, "tags": [other]})),
+        ] {
+            let answer = server.post(&format!("{bank}{end}"), body);
+            prop_assert!(answer.status < 500, "{} {:?} {:?}: {:#}", end, text, other, answer.body);
+        }
+        for end in ["/profile".to_owned(), "/stats".into(), format!("/memories/list?q={name}&tags={name}&document_id={name}&entity_id={name}"), format!("/documents/{name}"), format!("/entities/{name}"), format!("/tags?q={name}"), format!("/operations/{name}"), format!("/mental-models/{name}"), format!("/memories/{name}")] {
+            let answer = server.get(&format!("{bank}{end}"));
+            prop_assert!(answer.status < 500, "{} {:?} {:?}: {:#}", end, text, other, answer.body);
+        }
+        let put = server.put(&bank, json!({"name": other, "mission": text, text.clone(): other}));
+        prop_assert!(put.status < 500, "{:?}: {:#}", text, put.body);
+        for path in [format!("{bank}/documents/{name}"), format!("{bank}/mental-models/{name}"), bank.clone()] {
+            let answer = server.delete(&path);
+            prop_assert!(answer.status < 500, "{}: {:#}", path, answer.body);
+        }
+    });
+}
+
+#[test]
+fn any_text_is_an_argument_of_a_tool_or_refused() {
+    let server = TestServer::start();
+    server.add_all(&UNRELATED);
+    proptest!(cases(64), |(text in hostile_text(), other in hostile_text())| {
+        for (tool, arguments) in [
+            ("add", json!({"content": text, "tags": [other]})),
+            ("search", json!({"query": text, "tag_filter": [other]})),
+            ("forget", json!({"id": text})),
+            ("feedback", json!({"id": other, "useful": true})),
+            ("topics", json!({"period": text})),
+            (other.as_str(), json!({text.clone(): other})),
+        ] {
+            let call = json!({"jsonrpc": "2.0", "id": text, "method": "tools/call", "params": {"name": tool, "arguments": arguments}});
+            let answer = server.post(&format!("/mcp?is_primary=true&namespace={}", encode(&other)), call);
+            prop_assert_eq!(answer.status, 200, "{} {:?} {:?}: {:#}", tool, text, other, answer.body);
+            prop_assert_eq!(&answer.body["id"], &json!(text));
+        }
+    });
+}
+
+#[test]
 fn any_bytes_are_refused_politely() {
     let server = TestServer::start();
     proptest!(cases(64), |(bytes in vec(any::<u8>(), 0..200))| {
-        for path in ["/v1/memories", "/v1/memories/batch", "/v1/memories/operations", "/v1/search", "/v1/prefetch", "/v1/feedback", "/v1/corrections", "/v1/sessions"] {
+        for path in ["/v1/memories", "/v1/memories/batch", "/v1/memories/operations", "/v1/search", "/v1/prefetch", "/v1/feedback", "/v1/corrections", "/v1/sessions", "/v1/default/banks/b/memories", "/v1/default/banks/b/memories/recall", "/v1/default/banks/b/reflect", "/mcp"] {
             let answer = server.post_raw(path, Some("application/json"), &bytes);
             prop_assert!((400..500).contains(&answer.status), "{}: {} {:#}", path, answer.status, answer.body);
         }

@@ -47,6 +47,8 @@ fn no_reader_sees_more_than_its_own() {
             world.check_ids(reader, &written)?;
             world.check_counters(reader, &written)?;
             world.check_export(reader, &written)?;
+            world.check_tools(reader, &written)?;
+            world.check_bank(reader, &written)?;
         }
     });
 }
@@ -257,6 +259,89 @@ impl World<'_> {
             &stats["memories"]["total"],
             &json!(written.iter().filter(visible).count())
         );
+        Ok(())
+    }
+
+    /// The tools for models speak for their caller.
+    fn check_tools(&self, reader: Reader, written: &[Written]) -> Result<(), TestCaseError> {
+        let call = |tool: &str, arguments: Value| {
+            let params = json!({"name": tool, "arguments": arguments});
+            let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
+            let answer = self.server.post(&self.scoped(reader, "/mcp"), call);
+            assert_eq!(answer.status, 200, "{reader:?} {tool}: {:#}", answer.body);
+            answer.body["result"].clone()
+        };
+        let found = call("search", json!({"query": "harbour meeting", "top_k": 100}));
+        check_words(reader, written, &found)?;
+        check_words(reader, written, &call("topics", json!({"limit": 100})))?;
+        for one in written {
+            if reader.sight(&one.write) == Sight::Hidden {
+                for (tool, arguments) in [
+                    ("forget", json!({"id": one.id})),
+                    ("feedback", json!({"id": one.id, "useful": false})),
+                    ("add", json!({"content": "over it", "supersedes": one.id})),
+                ] {
+                    let refused = &call(tool, arguments)["isError"];
+                    prop_assert_eq!(refused, true, "{:?} {}s {:?}", reader, tool, one.write);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A bank shows all of its namespace and nothing of another. Whoever uses it is primary.
+    fn check_bank(&self, reader: Reader, written: &[Written]) -> Result<(), TestCaseError> {
+        if !reader.primary {
+            return Ok(());
+        }
+        let bank = format!("/v1/default/banks/{}", self.namespace(reader.namespace));
+        let post =
+            |end: &str, fields: Value| self.server.post(&format!("{bank}{end}"), fields).body;
+        let recall = json!({"query": "harbour meeting", "budget": "high", "max_tokens": 100_000, "min_scores": {"final": 0}, "include": {"entities": {}, "chunks": {}, "source_facts": {}}});
+        let recalled = post("/memories/recall", recall);
+        check_shown(reader, written, &column(&recalled["results"], "text"), true)?;
+        check_words(reader, written, &recalled)?;
+        check_words(
+            reader,
+            written,
+            &post(
+                "/reflect",
+                json!({"query": "harbour meeting", "include": {"facts": {}}}),
+            ),
+        )?;
+        for end in [
+            "/memories/list?limit=1000",
+            "/tags",
+            "/entities",
+            "/stats",
+            "/documents",
+            "/mental-models",
+            "/operations",
+        ] {
+            check_words(
+                reader,
+                written,
+                &self.server.get(&format!("{bank}{end}")).body,
+            )?;
+        }
+        for one in written {
+            let path = format!("{bank}/memories/{}", one.id);
+            let expected = match reader.sight(&one.write) {
+                Sight::Visible => 200,
+                Sight::Hidden => 404,
+            };
+            prop_assert_eq!(
+                self.server.get(&path).status,
+                expected,
+                "{:?} reads {:?}",
+                reader,
+                one.write
+            );
+            if expected == 404 {
+                let taken = self.server.patch(&path, json!({"text": "taken over"}));
+                prop_assert_eq!(taken.status, 404, "{:?} edits {:?}", reader, one.write);
+            }
+        }
         Ok(())
     }
 

@@ -7,12 +7,13 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 
 use crate::answers::text;
+use crate::bank_routes;
 use crate::support::{Answer, TestServer};
 
 const SNAPSHOT: &str = include_str!("routes.snapshot");
 
 /// A request of the table: method, path (with `{id}` of a memory of the server), body.
-struct Example {
+pub(crate) struct Example {
     method: &'static str,
     /// As the router has it.
     route: &'static str,
@@ -22,14 +23,14 @@ struct Example {
     good: bool,
 }
 
-enum Sent {
+pub(crate) enum Sent {
     Nothing,
     Json(Value),
     Lines(&'static str),
 }
 
 /// Two examples of a route, one good, one bad.
-fn pair(
+pub(crate) fn pair(
     method: &'static str,
     route: &'static str,
     good: (&str, Sent),
@@ -269,6 +270,39 @@ fn table() -> Vec<Example> {
             ("/v1/synonyms/k8s", Nothing),
         ),
         pair(
+            "PUT",
+            "/v1/skills",
+            (
+                "/v1/skills",
+                Json(json!({"skills": [
+                    {"path": "k8s/SKILL.md", "front_matter": "name: k8s\ndescription: Debug pods", "hash": "1"},
+                    {"path": "b/SKILL.md", "front_matter": "- nothing", "hash": "1"},
+                ]})),
+            ),
+            (
+                "/v1/skills",
+                Json(json!({"skills": [{"path": "k8s/SKILL.md"}]})),
+            ),
+        ),
+        pair(
+            "GET",
+            "/v1/skills",
+            ("/v1/skills?collection=default", Nothing),
+            ("/v1/skills?collection=", Nothing),
+        ),
+        pair(
+            "POST",
+            "/v1/skills/search",
+            (
+                "/v1/skills/search",
+                Json(json!({"query": "which pods need to be debugged?", "top_k": 3})),
+            ),
+            (
+                "/v1/skills/search",
+                Json(json!({"query": "pods", "top_k": 0})),
+            ),
+        ),
+        pair(
             "POST",
             "/v1/sessions",
             (
@@ -307,7 +341,10 @@ fn table() -> Vec<Example> {
             ("/v1/maintenance/backfill", Json(json!({"dry_run": "yes"}))),
         ),
     ];
-    rows.into_iter().flatten().collect()
+    rows.into_iter()
+        .chain(bank_routes::rows())
+        .flatten()
+        .collect()
 }
 
 #[test]
@@ -372,6 +409,11 @@ fn send(server: &TestServer, example: &Example, id: &str) -> Answer {
     }
 }
 
+/// A UUID that the service made, not one of the table.
+fn is_new_uuid(text: &str) -> bool {
+    text.len() == 36 && !text.contains("0000-4000") && !text.starts_with("6f1c1f0e")
+}
+
 /// The text of the snapshot so far. Ids are random, so each is shown by its number.
 #[derive(Default)]
 struct Shown {
@@ -411,8 +453,11 @@ impl Shown {
                             assert!(field.as_f64().is_some_and(|took| took >= 0.0), "{field}");
                             *field = json!("<milliseconds>");
                         }
+                        "operation_id" if field.as_str().is_some_and(is_new_uuid) => {
+                            *field = json!("<uuid>");
+                        }
                         "next_cursor" if field.is_string() => *field = json!("<cursor>"),
-                        "version" if field.is_string() => {
+                        "keepsake_version" => {
                             assert_eq!(field, env!("CARGO_PKG_VERSION"));
                             *field = json!("<version>");
                         }

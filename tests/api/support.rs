@@ -16,7 +16,7 @@ use keepsake::config::{Settings, StoreChoice};
 use keepsake::embedding::Choice;
 use keepsake::store::redis::options::RedisOptions;
 use reqwest::blocking::{Client, RequestBuilder};
-use reqwest::header::{CONTENT_TYPE, HeaderMap};
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap};
 use serde_json::Value;
 use tokio::sync::oneshot;
 
@@ -24,6 +24,9 @@ use tokio::sync::oneshot;
 const START: &str = "2026-06-01T12:00:00Z";
 /// Generous: a slow machine is no failure.
 const TIMEOUT: Duration = Duration::from_secs(120);
+
+/// What a client of the tools for models must accept.
+const MCP_ANSWERS: &str = "application/json, text/event-stream";
 
 /// The real service on 127.0.0.1 in a fresh data folder.
 pub(crate) struct TestServer {
@@ -203,6 +206,17 @@ impl TestServer {
         answer(request)
     }
 
+    /// A message to the tools for models, from a page of this origin.
+    pub(crate) fn post_from(&self, origin: &str, path: &str, body: &Value) -> Answer {
+        let request = self.client.post(format!("{}{path}", self.url));
+        answer(
+            request
+                .header("origin", origin)
+                .header(ACCEPT, MCP_ANSWERS)
+                .json(body),
+        )
+    }
+
     /// Any body under an `Idempotency-Key`.
     pub(crate) fn post_once(
         &self,
@@ -244,6 +258,7 @@ impl TestServer {
         answer(
             self.client
                 .request(method.parse().unwrap(), format!("{}{path}", self.url))
+                .header(ACCEPT, MCP_ANSWERS)
                 .json(body),
         )
     }

@@ -140,10 +140,8 @@ impl Both {
                 let request = Request {
                     query: query.clone(),
                     top_k: 5,
-                    filters: keepsake::query::Filters::default(),
                     mode,
-                    min_score: None,
-                    explain: None,
+                    ..Request::default()
                 };
                 let now = start() + TimeDelta::days(1);
                 let answer = read::search(app, &Scope::owner(), &request, now).await;

@@ -165,10 +165,8 @@ pub(crate) async fn search(app: &App, query: &str) -> Result<Vec<String>, keepsa
     let request = Request {
         query: query.to_owned(),
         top_k: 10,
-        filters: keepsake::query::Filters::default(),
-        mode: keepsake::read::Mode::Auto,
         min_score: Some(0.0),
-        explain: None,
+        ..Request::default()
     };
     let answer = read::search(app, &Scope::owner(), &request, now()).await?;
     let content = |hit: keepsake::ranking::Hit| hit.memory.content.clone();

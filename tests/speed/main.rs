@@ -15,6 +15,8 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use keepsake::analysis::{self, Analyser, Ingredients};
+use keepsake::embedding::Embedder;
+use keepsake::embedding::builtin::Builtin;
 
 use corpus::Corpus;
 use service::Service;
@@ -33,6 +35,7 @@ fn main() {
     analysis::warm_up();
     println!("what\tmemories\tmedian\tp95\tfloor\tratio");
     analysis_speed();
+    embedding_speed();
     floors::ranking();
     for size in SIZES.into_iter().filter(|size| *size <= most) {
         store(size);
@@ -90,6 +93,34 @@ fn analysis_speed() {
                 began.elapsed()
             })
             .collect();
+        report(what, 0, &mut times, None);
+    }
+}
+
+/// On one core: texts are embedded one after the other.
+fn embedding_speed() {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .expect("a runtime");
+    let mut corpus = Corpus::new(3);
+    let embed = |text: String| {
+        let began = Instant::now();
+        black_box(runtime.block_on(Builtin.embed(&[text]))).expect("a vector");
+        began.elapsed()
+    };
+    embed("the first loads the model".to_owned());
+    for (what, chinese, length) in [
+        ("embed 60 characters, English", false, 60),
+        ("embed 20 characters, Chinese", true, 20),
+    ] {
+        let mut times: Vec<Duration> = (0..2000)
+            .map(|_| embed(corpus.text_of(chinese, length)))
+            .collect();
+        let all: Duration = times.iter().sum();
+        println!(
+            "{what}\t0\t{:.0} a second\t\t\t",
+            times.len() as f64 / all.as_secs_f64()
+        );
         report(what, 0, &mut times, None);
     }
 }

@@ -48,6 +48,41 @@ pub fn of_day(day: NaiveDate) -> [Term; 5] {
     .map(Part::term)
 }
 
+/// Most days of a span that are told one by one, and most months.
+const DAY_BY_DAY: i64 = 31;
+const MONTH_BY_MONTH: i64 = 366;
+/// Most years of a span that are told.
+const MOST_YEARS: usize = 50;
+
+/// The date terms of a span of days, both included, with words for each: its days if they are few,
+/// else its months, else its years. A span that is open at one end is the year at the other; one that
+/// ends before it begins has none.
+pub fn within(start: Option<NaiveDate>, end: Option<NaiveDate>) -> Vec<(Term, String)> {
+    let (Some(first), Some(last)) = (start.or(end), end.or(start)) else {
+        return Vec::new();
+    };
+    let is_open = start.is_none() || end.is_none();
+    let days = (last - first).num_days() + 1;
+    let part = |day: NaiveDate| match days {
+        ..=DAY_BY_DAY if !is_open => Part::MonthDay(day.month(), day.day()),
+        ..=MONTH_BY_MONTH if !is_open => Part::Month(day.month()),
+        _ => Part::Year(day.year().unsigned_abs()),
+    };
+    let mut parts: Vec<(Part, String)> = Vec::new();
+    let far = usize::try_from(days).unwrap_or(0).min(MOST_YEARS * 366);
+    for day in first.iter_days().take(far) {
+        let part = part(day);
+        if !parts.iter().any(|(there, _)| *there == part) {
+            parts.push((part, day.to_string()));
+        }
+    }
+    parts
+        .into_iter()
+        .take(MOST_YEARS)
+        .map(|(part, words)| (part.term(), words))
+        .collect()
+}
+
 /// A part of a date that a query names.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NamedDate {
@@ -285,6 +320,35 @@ mod tests {
             expected.iter().map(|part| part.term()).collect::<Vec<_>>(),
             "{query}"
         );
+    }
+
+    #[test]
+    fn a_span_is_told_by_its_days_its_months_or_its_years() {
+        use Part::{Month, MonthDay, Year};
+        let day = |text: &str| Some(text.parse().unwrap());
+        for (start, end, expected) in [
+            (
+                day("2026-01-30"),
+                day("2026-02-01"),
+                &[MonthDay(1, 30), MonthDay(1, 31), MonthDay(2, 1)][..],
+            ),
+            (day("2025-12-01"), day("2026-01-20"), &[Month(12), Month(1)]),
+            (
+                day("2024-05-01"),
+                day("2026-01-20"),
+                &[Year(2024), Year(2025), Year(2026)],
+            ),
+            (day("2026-01-30"), None, &[Year(2026)]),
+            (None, day("2026-01-30"), &[Year(2026)]),
+            (day("2026-02-01"), day("2026-01-01"), &[]),
+            (None, None, &[]),
+        ] {
+            let terms: Vec<Term> = within(start, end).into_iter().map(|part| part.0).collect();
+            let expected: Vec<Term> = expected.iter().map(|part| part.term()).collect();
+            assert_eq!(terms, expected, "{start:?} {end:?}");
+        }
+        let all = within(day("0001-01-01"), day("9999-12-31"));
+        assert!(all.len() <= MOST_YEARS);
     }
 
     #[test]

@@ -3,14 +3,14 @@
 use std::path::Path;
 use std::time::Duration;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use futures_util::StreamExt;
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use serde_json::{Map, Value};
 
 use super::presence;
 use super::printer::Printer;
-use crate::http::local::Local;
+use crate::http::local::{self, Local};
 use crate::secret::Secret;
 
 /// How long a service may be silent.
@@ -58,7 +58,7 @@ impl Transport {
         let greeting = transport.send("GET", "/version", "", Vec::new());
         let (status, body) = tokio::time::timeout(GREETING, greeting).await.ok()?.ok()?;
         let version: Value = serde_json::from_slice(&body).ok()?;
-        (status == 200 && version["api_version"].is_string()).then_some(transport)
+        (status == 200 && version["keepsake_version"].is_string()).then_some(transport)
     }
 
     async fn send(
@@ -259,10 +259,5 @@ pub(super) fn failure(status: u16, problem: &Value) -> anyhow::Error {
 
 /// An id or a name as one segment of a path.
 pub(super) fn segment(id: &str) -> anyhow::Result<String> {
-    // Routers and clients resolve these, whatever they are encoded as.
-    if matches!(id, "" | "." | "..") {
-        bail!("`{id}` is no id or name");
-    }
-    let encoded: String = form_urlencoded::byte_serialize(id.as_bytes()).collect();
-    Ok(encoded.replace('+', "%20"))
+    local::segment(id).with_context(|| format!("`{id}` is no id or name"))
 }

@@ -1,7 +1,7 @@
 //! `keepsake copy`: everything of one store into another.
 //!
 //! Each memory is put in as it is, or left alone if what is there is as new; each counter keeps the
-//! larger number. So copying again after an interruption goes on where it was needed.
+//! larger number; a record that is there already stays. So copying again after an interruption goes on where it was needed.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -57,17 +57,18 @@ impl Copy {
         progress.finish_and_clear();
         let answer = json!({
             "created": copied.created, "updated": copied.updated, "unchanged": copied.unchanged,
-            "counters": copied.counters, "refused": copied.refused,
+            "counters": copied.counters, "records": copied.records, "refused": copied.refused,
         });
         let refusals = copied.refused.len();
         printer.answer(&answer, |_, _| {
             let mut text = format!(
-                "copied {} memories ({} new, {} newer, {} there already) and {} counters",
+                "copied {} memories ({} new, {} newer, {} there already), {} counters and {} records",
                 copied.created + copied.updated + copied.unchanged,
                 copied.created,
                 copied.updated,
                 copied.unchanged,
-                copied.counters
+                copied.counters,
+                copied.records
             );
             for (id, reason) in &copied.refused {
                 text.push_str(&format!("\nnot copied: {id}: {reason}"));
@@ -136,6 +137,7 @@ struct Copied {
     updated: usize,
     unchanged: usize,
     counters: usize,
+    records: usize,
     /// Ids that were refused, with the reason.
     refused: Vec<(String, &'static str)>,
 }
@@ -172,5 +174,37 @@ async fn copy(from: &dyn Store, to: &dyn Store, progress: &ProgressBar) -> anyho
         progress.inc(batch.len() as u64);
         to.restore_counters(batch).await.context("writing")?;
     }
+    for (kind, namespace) in from.record_places().await.context("reading")? {
+        copied.records += copy_records(from, to, &kind, &namespace, progress).await?;
+    }
     Ok(copied)
+}
+
+/// The records of a kind and namespace, the oldest put first, so that they keep their order.
+async fn copy_records(
+    from: &dyn Store,
+    to: &dyn Store,
+    kind: &str,
+    namespace: &str,
+    progress: &ProgressBar,
+) -> anyhow::Result<usize> {
+    let mut records = Vec::new();
+    loop {
+        let page = from.records(kind, namespace, records.len(), BATCH).await;
+        let page = page.context("reading")?;
+        if page.is_empty() {
+            break;
+        }
+        records.extend(page);
+    }
+    let count = records.len();
+    for record in records.into_iter().rev() {
+        let there = to.record(kind, namespace, &record.key).await;
+        if there.context("writing")?.is_none() {
+            let put = to.put_record(kind, namespace, record, None).await;
+            put.context("writing")?;
+        }
+        progress.inc(1);
+    }
+    Ok(count)
 }

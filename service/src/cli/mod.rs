@@ -10,6 +10,7 @@ mod eval;
 mod export;
 mod import;
 mod keeping;
+mod mcp;
 mod memories;
 mod model;
 mod presence;
@@ -17,6 +18,7 @@ mod printer;
 mod redis;
 mod search;
 mod serve;
+mod service;
 mod signals;
 mod tables;
 mod text;
@@ -95,6 +97,9 @@ enum Verb {
     /// Start the service
     #[command(after_help = "Example:\n  keepsake serve --listen 127.0.0.1:7437")]
     Serve(serve::Serve),
+    /// Have systemd or launchd run the service
+    #[command(after_help = "Example:\n  keepsake service install --dry-run")]
+    Service(service::Service),
     /// Store a memory
     #[command(
         after_help = "Example:\n  keepsake add \"Ann prefers tea\" --tag people --created-at 2026-05-01T08:00:00Z"
@@ -186,6 +191,9 @@ enum Verb {
         after_help = "Example:\n  keepsake model download minishlab/potion-multilingual-128M"
     )]
     Model(model::Model),
+    /// Serve tools to a model over standard input and output (Model Context Protocol)
+    #[command(after_help = "Example:\n  claude mcp add keepsake -- keepsake mcp --agent claude")]
+    Mcp(mcp::Mcp),
     /// Measure retrieval on labelled question sets
     #[command(
         after_help = "Example:\n  keepsake eval ../shared/eval --ablate\n  keepsake eval ../shared/eval --compare before/hybrid after/hybrid"
@@ -223,8 +231,9 @@ pub fn start_logging(arguments: &Arguments, environment: &Environment) {
         .init();
 }
 
-/// Runs a verb and gives the exit code: 0 done, 1 failed, 3 nothing found (2 is usage).
-pub fn run(arguments: Arguments, environment: &Environment) -> ExitCode {
+/// Runs a verb and gives the exit code: 0 done, 1 failed, 3 nothing found (2 is usage). `program` is
+/// this program's file.
+pub fn run(arguments: Arguments, environment: &Environment, program: Option<PathBuf>) -> ExitCode {
     let global = &arguments.global;
     let printer = Printer::new(global.json, global.color, environment);
     let runtime = match tokio::runtime::Builder::new_multi_thread()
@@ -234,7 +243,7 @@ pub fn run(arguments: Arguments, environment: &Environment) -> ExitCode {
         Ok(runtime) => runtime,
         Err(error) => return printer.failed(&error.into()),
     };
-    match runtime.block_on(dispatch(arguments, environment, &printer)) {
+    match runtime.block_on(dispatch(arguments, environment, program, &printer)) {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::NothingFound) => ExitCode::from(NOTHING_FOUND),
         Err(error) => printer.failed(&error),
@@ -244,6 +253,7 @@ pub fn run(arguments: Arguments, environment: &Environment) -> ExitCode {
 async fn dispatch(
     arguments: Arguments,
     environment: &Environment,
+    program: Option<PathBuf>,
     printer: &Printer,
 ) -> anyhow::Result<Outcome> {
     let global = &arguments.global;
@@ -255,9 +265,11 @@ async fn dispatch(
     let client = || client(global, environment, now);
     match arguments.verb {
         Verb::Serve(serve) => serve.run(global, environment, printer).await,
+        Verb::Service(service) => service.run(global, environment, program, printer),
         Verb::Eval(eval) => eval.run(global, environment, printer).await,
         Verb::Copy(copy) => copy.run(global, environment, printer).await,
         Verb::Redis(redis) => redis.run(global, environment, printer).await,
+        Verb::Mcp(mcp) => mcp.run(client().await?).await,
         Verb::Model(model) => model.run(global, environment, printer).await,
         Verb::Config(config) => config.run(&flags(global), environment, printer),
         Verb::Completions { shell } => completions(shell, printer),

@@ -231,6 +231,7 @@ fn request(query: &Labelled, top_k: usize, mode: Mode) -> Request {
         mode,
         min_score: None,
         explain: None,
+        ..Request::default()
     }
 }
 

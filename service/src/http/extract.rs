@@ -58,12 +58,7 @@ impl RawScope {
                     || value.chars().count() > MAX_NAME_CHARS
                     || value.chars().any(char::is_control))
             {
-                return Err(Problem::invalid_field(
-                    field,
-                    format!(
-                        "must be 1 to {MAX_NAME_CHARS} characters, not blank, without control characters"
-                    ),
-                ));
+                return Err(unsound_name(field));
             }
         }
         Ok(Scope {
@@ -72,6 +67,23 @@ impl RawScope {
             primary: self.is_primary.unwrap_or(settings.is_primary),
         })
     }
+}
+
+/// The scope of whoever uses a bank: it sees all of it, and writes as the agent of the settings.
+pub(super) fn scope_of_bank(bank: String, settings: &Settings) -> Result<Scope, Problem> {
+    let scope = RawScope {
+        agent_id: None,
+        is_primary: Some(true),
+        namespace: Some(bank),
+    };
+    // It is no field of these clients.
+    scope.resolve(settings).map_err(|_| unsound_name("bank_id"))
+}
+
+fn unsound_name(field: &str) -> Problem {
+    let rule =
+        format!("must be 1 to {MAX_NAME_CHARS} characters, not blank, without control characters");
+    Problem::invalid_field(field, rule)
 }
 
 /// The fields of a JSON object body, with the scope that body or query string names.
@@ -318,7 +330,10 @@ fn wrong_value(path: &str, message: &str) -> Problem {
 }
 
 /// The JSON object of a body that must be one.
-async fn json_object(request: Request, app: &App) -> Result<Map<String, Value>, Problem> {
+pub(super) async fn json_object(
+    request: Request,
+    app: &App,
+) -> Result<Map<String, Value>, Problem> {
     match json_body(request, app).await? {
         Value::Object(object) => Ok(object),
         _ => Err(Problem::invalid_field("body", "must be a JSON object")),

@@ -1,4 +1,4 @@
-//! /healthz, /readyz, /version, /v1/stats.
+//! /healthz, /readyz, /health…, /version, /v1/stats.
 
 use axum::Json;
 use axum::extract::State as Shared;
@@ -12,8 +12,11 @@ use crate::app::App;
 use crate::meaning::State;
 use crate::memory::State as MemoryState;
 
+/// The bank API that this version speaks. Its clients read `version` or `api_version`, whichever comes
+/// first, and compare it with what they need; our own version has a field of its own.
+const BANK_API: &str = "0.9.1";
 /// What this version can do; clients ask before they rely on it.
-const FEATURES: [&str; 12] = [
+const FEATURES: [&str; 15] = [
     "search",
     "prefetch",
     "feedback",
@@ -26,6 +29,22 @@ const FEATURES: [&str; 12] = [
     "synonyms",
     "bulk_delete",
     "redaction",
+    "skills",
+    "banks",
+    "mcp",
+];
+/// Features that bank clients ask for and that are not here.
+const ABSENT: [&str; 10] = [
+    "observations",
+    "worker",
+    "bank_config_api",
+    "bank_llm_health",
+    "file_upload_api",
+    "document_export_api",
+    "document_import_api",
+    "audit_log",
+    "llm_trace",
+    "store_document_text",
 ];
 
 pub(super) async fn healthz() -> Json<Value> {
@@ -82,7 +101,33 @@ fn embedder(app: &App) -> (Value, Vec<String>) {
 }
 
 pub(super) async fn version() -> Json<Value> {
-    Json(json!({"version": env!("CARGO_PKG_VERSION"), "api_version": "v1", "features": FEATURES}))
+    let there = FEATURES
+        .iter()
+        .map(|name| ((*name).to_owned(), json!(true)));
+    let absent = ABSENT.iter().map(|name| ((*name).to_owned(), json!(false)));
+    let features: Map<String, Value> = there.chain(absent).collect();
+    Json(json!({
+        "version": BANK_API,
+        "api_version": BANK_API,
+        "keepsake_version": env!("CARGO_PKG_VERSION"),
+        "features": features,
+    }))
+}
+
+/// Alive, as bank clients ask for it.
+pub(super) async fn live() -> Json<Value> {
+    Json(json!({"status": "alive"}))
+}
+
+/// Ready, as bank clients and the probes of their containers ask for it.
+pub(super) async fn health(Shared(app): Shared<App>) -> Response {
+    match app.store.check().await {
+        Ok(()) => Json(json!({"status": "healthy", "database": "connected"})).into_response(),
+        Err(error) => Problem::from(error).told_as(
+            "application/json",
+            &json!({"status": "unhealthy", "database": "failing"}),
+        ),
+    }
 }
 
 pub(super) async fn stats(

@@ -18,14 +18,21 @@ use crate::clock::new_id;
 use crate::write::secrets::without_secrets;
 
 /// Largest body of a request that is read whole.
-const MAX_BODY: usize = 16 * 1024 * 1024;
+pub(super) const MAX_BODY: usize = 16 * 1024 * 1024;
 /// Time for a request up to its first byte of answer.
 const DEADLINE: Duration = Duration::from_secs(30);
 /// Requests that are at work at once; others wait so long for their turn.
 const MOST_AT_WORK: usize = 256;
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 /// Paths that answer however busy the service is.
-const ALWAYS: [&str; 3] = ["/healthz", "/readyz", "/version"];
+const ALWAYS: [&str; 6] = [
+    "/healthz",
+    "/readyz",
+    "/version",
+    "/health",
+    "/health/ready",
+    "/health/live",
+];
 /// Paths whose requests have their own pace: uploads of any length, and maintenance.
 const OWN_PACE: [&str; 3] = [
     "/v1/memories/batch",

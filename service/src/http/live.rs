@@ -16,6 +16,7 @@ use super::idempotency::Idempotency;
 use super::over;
 use crate::app::App;
 use crate::config::Settings;
+use crate::skills::shelf::Shelf;
 
 /// Routes that follow the settings of an app.
 #[derive(Clone)]
@@ -23,17 +24,20 @@ pub(super) struct Live {
     app: App,
     /// Knows what is at work, whichever routes it came to.
     idempotency: Idempotency,
+    shelf: Shelf,
     current: Arc<RwLock<(Arc<Settings>, Router)>>,
 }
 
 impl Live {
     pub(super) fn new(app: App) -> Live {
         let idempotency = Idempotency::new(app.clone());
-        let routes = over(app.clone(), idempotency.clone());
+        let shelf = Shelf::default();
+        let routes = over(app.clone(), idempotency.clone(), shelf.clone());
         let current = (app.settings.clone(), routes);
         Live {
             app,
             idempotency,
+            shelf,
             current: Arc::new(RwLock::new(current)),
         }
     }
@@ -46,7 +50,8 @@ impl Live {
         }
         drop(current);
         let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
-        *current = (app.settings.clone(), over(app, self.idempotency.clone()));
+        let routes = over(app.clone(), self.idempotency.clone(), self.shelf.clone());
+        *current = (app.settings, routes);
         current.1.clone()
     }
 }

@@ -10,6 +10,16 @@ use tower::ServiceExt;
 use super::router;
 use crate::app::App;
 
+/// An id or a name as one segment of a path, unless it is empty or one that routers and clients
+/// resolve, whatever it is encoded as.
+pub fn segment(name: &str) -> Option<String> {
+    if matches!(name, "" | "." | "..") {
+        return None;
+    }
+    let encoded: String = form_urlencoded::byte_serialize(name.as_bytes()).collect();
+    Some(encoded.replace('+', "%20"))
+}
+
 /// The routes of an app in this process.
 #[derive(Clone)]
 pub struct Local(Router);

@@ -78,6 +78,7 @@ impl From<NewFields> for Draft {
                 metadata: fields.metadata.unwrap_or_default(),
             },
             created_at: fields.created_at,
+            entities: Vec::new(),
             supersedes: fields.supersedes,
             force: fields.force.unwrap_or_default(),
             origin: fields.origin.map(Origin::from).unwrap_or_default(),

@@ -3,6 +3,7 @@
 //! A handler extracts, calls one function of the library, converts, and returns. Statuses are given
 //! in `problem.rs` and nowhere else.
 
+mod bank;
 mod batches;
 mod corrections;
 mod export;
@@ -17,6 +18,7 @@ mod live;
 pub mod local;
 mod lock;
 mod maintenance;
+mod mcp;
 mod memories;
 mod ndjson;
 mod operations;
@@ -26,18 +28,21 @@ mod search;
 mod sessions;
 mod shapes;
 mod signals;
+mod skills;
 mod synonyms;
 
 use std::future::Future;
 
-use axum::Router;
+use axum::extract::Request;
 use axum::handler::Handler;
 use axum::http::Method;
 use axum::middleware;
-use axum::routing::{MethodFilter, on};
+use axum::routing::{MethodFilter, on, post};
+use axum::{Extension, Router};
 use tokio::net::TcpListener;
 
 use crate::app::App;
+use crate::skills::shelf::Shelf;
 use idempotency::Idempotency;
 use problem::Problem;
 
@@ -74,7 +79,7 @@ fn routes() -> Routes {
     const PUT: Method = Method::PUT;
     const PATCH: Method = Method::PATCH;
     const DELETE: Method = Method::DELETE;
-    Routes::default()
+    let own = Routes::default()
         .on(POST, "/v1/memories", memories::add)
         .on(GET, "/v1/memories", lists::list)
         .on(DELETE, "/v1/memories", lists::delete)
@@ -101,6 +106,9 @@ fn routes() -> Routes {
         .on(PUT, "/v1/synonyms/{term}", synonyms::set)
         .on(DELETE, "/v1/synonyms/{term}", synonyms::remove)
         .on(POST, "/v1/sessions", sessions::begin)
+        .on(PUT, "/v1/skills", skills::put)
+        .on(GET, "/v1/skills", skills::list)
+        .on(POST, "/v1/skills/search", skills::search)
         .on(GET, "/v1/stats", health::stats)
         .on(POST, "/v1/maintenance/backfill", maintenance::backfill)
         .on(GET, "/v1/export", export::export)
@@ -108,27 +116,43 @@ fn routes() -> Routes {
         .on(GET, "/healthz", health::healthz)
         .on(GET, "/readyz", health::readyz)
         .on(GET, "/version", health::version)
+        .on(GET, "/health", health::health)
+        .on(GET, "/health/ready", health::health)
+        .on(GET, "/health/live", health::live);
+    bank::routes(own)
 }
+
+/// Where the tools for models are.
+const MCP: &str = "/mcp";
 
 /// Method and path of every route.
 pub fn route_list() -> Vec<(&'static str, &'static str)> {
-    routes().list
+    let mut list = routes().list;
+    list.push(("POST", MCP));
+    list
 }
 
 /// Every route of the service, over the settings that hold when a request comes.
 pub fn router(app: App) -> Router {
     limits::wrap(Router::new().fallback_service(live::Live::new(app)))
+        .layer(middleware::from_fn(bank::speak))
 }
 
 /// Every route, over the settings of this app.
-fn over(app: App, idempotency: Idempotency) -> Router {
+fn over(app: App, idempotency: Idempotency, shelf: Shelf) -> Router {
     let once = middleware::from_fn_with_state(idempotency, idempotency::once);
-    routes()
+    let routes = routes()
         .router
         .layer(once)
+        .layer(Extension(shelf))
         .fallback(|| async { Problem::no_route() })
         .method_not_allowed_fallback(|| async { Problem::method_not_allowed() })
-        .with_state(app)
+        .with_state(app);
+    // A tool sends its request to the same routes.
+    let tools = routes.clone();
+    let mcp = post(move |request: Request| mcp::answer(tools, request))
+        .fallback(|| async { Problem::method_not_allowed() });
+    routes.route(MCP, mcp)
 }
 
 /// Serves until `shutdown` ends, then finishes what was accepted. Meanwhile memories without a vector

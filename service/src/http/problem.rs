@@ -12,6 +12,8 @@ use crate::write::secrets::without_secrets;
 
 /// What the type of a problem begins with; clients may match the whole.
 const TYPE_PREFIX: &str = "urn:keepsake:problem:";
+/// What is told of a path that leads nowhere.
+const NO_ROUTE: &str = "there is nothing at this path";
 /// Seconds after which a client may try again when the store is down.
 const RETRY_AFTER_SECONDS: u32 = 1;
 
@@ -97,12 +99,12 @@ impl Problem {
     }
 
     pub(super) fn no_route() -> Problem {
-        Problem::new(
-            StatusCode::NOT_FOUND,
-            "not-found",
-            "Not found",
-            "there is nothing at this path",
-        )
+        Problem::new(StatusCode::NOT_FOUND, "not-found", "Not found", NO_ROUTE)
+    }
+
+    /// Whether there is no such path at all.
+    pub(super) fn is_no_route(&self) -> bool {
+        self.detail == NO_ROUTE
     }
 
     pub(super) fn method_not_allowed() -> Problem {
@@ -135,6 +137,21 @@ impl Problem {
 
     pub(super) fn body_too_large() -> Problem {
         Problem::too_large("the body is larger than 16 MiB, or was cut off")
+    }
+
+    /// Something that is no memory is not there.
+    pub(super) fn not_found(detail: impl Into<String>) -> Problem {
+        Problem::new(StatusCode::NOT_FOUND, "not-found", "Not found", detail)
+    }
+
+    /// A name is taken by something else.
+    pub(super) fn conflict(detail: impl Into<String>) -> Problem {
+        Problem::new(
+            StatusCode::CONFLICT,
+            "conflict",
+            "The name is taken",
+            detail,
+        )
     }
 
     pub(super) fn no_synonyms() -> Problem {
@@ -208,6 +225,29 @@ impl Problem {
 
     pub(super) fn status(&self) -> u16 {
         self.status
+    }
+
+    pub(super) fn detail(&self) -> &str {
+        &self.detail
+    }
+
+    /// The wrong fields with what is wrong with each.
+    pub(super) fn wrong_fields(&self) -> impl Iterator<Item = (&str, &str)> {
+        let errors = self.errors.iter();
+        errors.map(|error| (error.field.as_str(), error.message.as_str()))
+    }
+
+    /// The problem in other words, with its status.
+    pub(super) fn told_as<T: Serialize>(&self, content_type: &'static str, body: &T) -> Response {
+        let body = serde_json::to_vec(body).unwrap_or_default();
+        let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let mut response = (status, [(header::CONTENT_TYPE, content_type)], body).into_response();
+        if let Some(seconds) = self.retry_after {
+            response
+                .headers_mut()
+                .insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        response
     }
 }
 
@@ -292,19 +332,9 @@ fn logged(error: &dyn std::error::Error, problem: Problem) -> Problem {
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let body = serde_json::to_vec(&self).unwrap_or_default();
-        let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        let mut response = (
-            status,
-            [(header::CONTENT_TYPE, "application/problem+json")],
-            body,
-        )
-            .into_response();
-        if let Some(seconds) = self.retry_after {
-            response
-                .headers_mut()
-                .insert(header::RETRY_AFTER, HeaderValue::from(seconds));
-        }
+        let mut response = self.told_as("application/problem+json", &self);
+        // For those who tell it in other words.
+        response.extensions_mut().insert(self);
         response
     }
 }

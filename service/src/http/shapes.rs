@@ -16,7 +16,7 @@ use crate::read::{self, Answer, Explanation, Request};
 /// Most hits of one answer.
 pub(super) const MAX_TOP_K: usize = 1_000;
 /// Longest query, in characters.
-const MAX_QUERY_CHARS: usize = 32_768;
+pub(super) const MAX_QUERY_CHARS: usize = 32_768;
 
 /// RFC 3339 in UTC.
 pub(super) fn rfc3339(time: DateTime<Utc>) -> String {
@@ -325,6 +325,7 @@ impl Wanted {
                 .tag_filter
                 .map_or_else(|| app.settings.tag_filter.clone(), TagList::into_tags),
             all_tags: self.tag_match == TagMatch::All,
+            tag_rule: None,
             category: self.category,
             source: self.source,
             session: self.session,
@@ -340,6 +341,7 @@ impl Wanted {
             mode: self.mode.into(),
             min_score: self.min_score,
             explain: self.explain,
+            ..Request::default()
         })
     }
 }

@@ -6,11 +6,11 @@ use std::collections::{BTreeSet, HashMap};
 use crate::memory::Memory;
 use crate::query::{Candidate, Plan, QueryTerm, Retrieved, Via};
 
-use super::Scored;
 use super::bm25::Scorer;
 use super::evidence::{self, Judge};
 use super::explanation::{Found, FoundKind};
 use super::noise::Hearing;
+use super::{Parts, Scored};
 
 /// Part of its score that a memory lends to the turns just before and after it, and to the second
 /// ones. Measured on locomo-en and the two memorybank sets.
@@ -28,7 +28,7 @@ const WORDS_AND_DATE: f64 = 0.9;
 const DOUBT: f64 = 0.35;
 
 /// A candidate with the two parts of its similarity.
-struct Parts {
+struct Share {
     /// BM25 with what neighbours lend.
     lexical: f64,
     /// Cosine, at least 0.0, with what neighbours lend.
@@ -89,16 +89,16 @@ impl<'a> Fusion<'a> {
 
     /// Scores every candidate that matches, stands beside one that does, or means something alike.
     pub fn similarities(&self) -> Vec<Scored> {
-        let parts: Vec<Parts> = (0..self.candidates.len())
+        let parts: Vec<Share> = (0..self.candidates.len())
             .map(|candidate| self.parts(candidate))
             .collect();
         let best =
-            |part: fn(&Parts) -> f64| parts.iter().map(part).fold(f64::MIN_POSITIVE, f64::max);
+            |part: fn(&Share) -> f64| parts.iter().map(part).fold(f64::MIN_POSITIVE, f64::max);
         let (best_lexical, best_near) = (best(|part| part.lexical), best(|part| part.near));
         let nearest = self.near.iter().copied().fold(0.0, f64::max);
         let (words, doubt) = words(self.plan);
         let names_much = evidence::names_much(self.plan);
-        let scored = |(candidate, part): (usize, Parts)| {
+        let scored = |(candidate, part): (usize, Share)| {
             let trusted = 1.0 - doubt * (1.0 - part.proven.min(1.0));
             let heard = self.hearing.map_or(0.0, |hearing| {
                 evidence::of_meaning(hearing, self.near[candidate], names_much)
@@ -110,9 +110,13 @@ impl<'a> Fusion<'a> {
                 similarity: words * trusted * part.lexical / best_lexical
                     + (1.0 - words) * part.near / best_near * nearest,
                 evidence: part.proven.max(heard),
+                parts: Parts {
+                    lexical: part.lexical / best_lexical,
+                    cosine: self.candidates[candidate].cosine,
+                },
             }
         };
-        let matches = |part: &Parts| part.lexical > 0.0 || part.near > 0.0;
+        let matches = |part: &Share| part.lexical > 0.0 || part.near > 0.0;
         let parts = parts.into_iter().enumerate();
         parts
             .filter(|(_, part)| matches(part))
@@ -120,8 +124,8 @@ impl<'a> Fusion<'a> {
             .collect()
     }
 
-    fn parts(&self, candidate: usize) -> Parts {
-        let mut part = Parts {
+    fn parts(&self, candidate: usize) -> Share {
+        let mut part = Share {
             lexical: self.own[candidate],
             near: self.near[candidate],
             proven: self.proven[candidate],
@@ -242,7 +246,7 @@ fn reasons(plan: &Plan, scorer: &Scorer, candidate: &Candidate) -> BTreeSet<Foun
 
 fn found(term: &QueryTerm) -> Found {
     let kind = match term.via {
-        Via::Own => FoundKind::Term,
+        Via::Own | Via::Window => FoundKind::Term,
         Via::Synonym => FoundKind::Synonym,
         Via::Entity => FoundKind::Entity,
         Via::Cooccurrence => FoundKind::Cooccurrence,

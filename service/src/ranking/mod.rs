@@ -92,6 +92,17 @@ pub struct Scored {
     pub similarity: f64,
     /// How much of the query it provably answers, unnormalised (see [`evidence`]).
     pub evidence: f64,
+    /// The two parts of the similarity, each for itself.
+    pub parts: Parts,
+}
+
+/// What words and meaning say of a candidate.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Parts {
+    /// BM25 with what neighbours lend, over the pool's best: 0.0 to 1.0.
+    pub lexical: f64,
+    /// Cosine of its vector and the query's, if both have one.
+    pub cosine: Option<f64>,
 }
 
 /// A memory in its place, with the numbers behind its score.
@@ -102,6 +113,7 @@ pub struct Ranked {
     pub candidate: usize,
     pub factors: Factors,
     pub evidence: f64,
+    pub parts: Parts,
 }
 
 impl Ranked {
@@ -115,6 +127,7 @@ impl Ranked {
         Hit {
             memory: self.memory.clone(),
             factors: self.factors,
+            parts: self.parts,
             found_by: fusion.found_by(self.candidate),
         }
     }
@@ -125,6 +138,7 @@ impl Ranked {
 pub struct Hit {
     pub memory: Arc<Memory>,
     pub factors: Factors,
+    pub parts: Parts,
     pub found_by: Vec<Found>,
 }
 
@@ -149,6 +163,7 @@ pub fn rank(
             memory: scored.memory,
             candidate: scored.candidate,
             evidence: scored.evidence,
+            parts: scored.parts,
         })
         .collect();
     ranked.sort_by(|left, right| {

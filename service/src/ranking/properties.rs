@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use super::explanation::Factors;
 use super::fusion::Fusion;
 use super::identical::{keep_distinct, says_the_same};
-use super::{Ranked, Scored, Weights, rank};
+use super::{Parts, Ranked, Scored, Weights, rank};
 use crate::analysis::emotion::{Emotion, Label};
 use crate::analysis::terms::{Frequencies, Term, TermKind};
 use crate::analysis::{Analyser, Analysis, Ingredients};
@@ -496,6 +496,7 @@ fn scored(id: &str, similarity: f64) -> Scored {
         candidate: 0,
         similarity,
         evidence: 1.0,
+        parts: Parts::default(),
     }
 }
 

@@ -57,7 +57,7 @@ fn entry(number: usize, hit: &Hit) -> String {
 }
 
 /// Text that can neither close nor imitate a block; all else is exact.
-fn neutral(text: &str) -> String {
+pub fn neutral(text: &str) -> String {
     let visible: String = text
         .chars()
         .map(|c| {

@@ -6,7 +6,7 @@ pub mod gates;
 pub mod meaning;
 pub mod plan;
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, NaiveDate, Utc};
 
 use crate::app::App;
 use crate::error::Error;
@@ -17,7 +17,7 @@ use crate::ranking::{Hit, Ranked, identical, rank};
 use crate::scope::Scope;
 
 /// What someone wants to find.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Request {
     pub query: String,
     /// Most hits to return, at least 1.
@@ -28,6 +28,17 @@ pub struct Request {
     pub min_score: Option<f64>,
     /// A memory whose fate in this search is to be told: id, key or beginning of an id.
     pub explain: Option<String>,
+    /// Depth of each retriever, if it is to be another than the settings'.
+    pub pool: Option<usize>,
+    /// Days to weigh more, whatever the query names; nothing is left out for them.
+    pub window: Option<Window>,
+}
+
+/// A span of days, both included; open where an end is absent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Window {
+    pub start: Option<NaiveDate>,
+    pub end: Option<NaiveDate>,
 }
 
 /// How to search.
@@ -166,13 +177,7 @@ async fn find(
     let analysis = app.analyser.query(&request.query);
     let expansions = expansion::expand(app, scope, &analysis, &signals).await?;
     let meaning = meaning::of_query(app, request).await?;
-    let mut plan = plan::plan(
-        &analysis,
-        &expansions,
-        &request.filters,
-        &app.settings,
-        app.switches,
-    );
+    let mut plan = plan::plan(&analysis, &expansions, request, &app.settings, app.switches);
     meaning.join(&mut plan);
     let retrieved = app.store.retrieve(scope, &plan, now).await?;
     if retrieved.lock.is_some() {

@@ -3,13 +3,15 @@
 use std::collections::HashMap;
 
 use crate::analysis::content::key_term;
+use crate::analysis::dates;
 use crate::analysis::query::Concept;
 use crate::analysis::terms::Term;
 use crate::analysis::{QueryAnalysis, entity_term, tag_term};
 use crate::app::Switches;
 use crate::config::Settings;
-use crate::query::{Claim, Filters, Plan, QueryTerm, Via};
+use crate::query::{Claim, Plan, QueryTerm, Via};
 
+use super::Request;
 use super::expansion::Expansions;
 
 /// Weights beside the query's own words, which weigh up to 1.0. Measured on the evaluation sets;
@@ -24,7 +26,7 @@ const COOCCURRENCE: f64 = 0.2;
 pub fn plan(
     analysis: &QueryAnalysis,
     expansions: &Expansions,
-    filters: &Filters,
+    request: &Request,
     settings: &Settings,
     switches: Switches,
 ) -> Plan {
@@ -50,6 +52,11 @@ pub fn plan(
                 proofs: vec![(index, 1.0)],
                 commonness: date.commonness,
             });
+        }
+    }
+    if let Some(window) = request.window {
+        for (term, words) in dates::within(window.start, window.end) {
+            builder.add(term, DATE, Via::Window, &words, false);
         }
     }
     for entity in &analysis.entities {
@@ -80,8 +87,10 @@ pub fn plan(
         terms: builder.terms,
         vector: None,
         claims: builder.claims,
-        filters: filters.clone(),
-        pool: settings.candidate_pool.max(settings.bm25_limit),
+        filters: request.filters.clone(),
+        pool: request
+            .pool
+            .unwrap_or_else(|| settings.candidate_pool.max(settings.bm25_limit)),
         neighbours: switches.neighbours,
     }
 }

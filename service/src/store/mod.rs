@@ -1,4 +1,4 @@
-//! What Keepsake asks of a store: six small traits in domain words, whose sum is [`Store`].
+//! What Keepsake asks of a store: seven small traits in domain words, whose sum is [`Store`].
 //!
 //! Each sentence in the documentation of a method holds for every store and has a test in the folder
 //! `conformance`. A method is atomic: what it changes is changed together or not at all, counters and
@@ -13,6 +13,7 @@ pub mod error;
 mod gathered;
 mod lifecycle;
 pub mod operation;
+pub mod record;
 pub mod redis;
 
 use async_trait::async_trait;
@@ -26,6 +27,7 @@ use crate::vector::{ModelId, NewVector};
 pub use counter::Counter;
 pub use error::StoreError;
 pub use operation::{Effect, KeptAnswer, Operated, Operation, Step, Target};
+pub use record::Record;
 
 /// What became of a memory that was to be added.
 #[derive(Debug, Clone, PartialEq)]
@@ -395,13 +397,56 @@ pub trait VectorStore: Send + Sync {
     async fn vector_counts(&self, model: &ModelId) -> Result<(u64, u64), StoreError>;
 }
 
+/// Small texts beside the memories, by kind and namespace.
+#[async_trait]
+pub trait RecordStore: Send + Sync {
+    /// Keeps a record in place of the one with its key, and makes it the newest of its kind and
+    /// namespace; with `most` the oldest beyond so many of them are dropped.
+    async fn put_record(
+        &self,
+        kind: &str,
+        namespace: &str,
+        record: Record,
+        most: Option<usize>,
+    ) -> Result<(), StoreError>;
+
+    /// The value under a key.
+    async fn record(
+        &self,
+        kind: &str,
+        namespace: &str,
+        key: &str,
+    ) -> Result<Option<String>, StoreError>;
+
+    /// The newest put first: at most `limit` behind the first `skip`.
+    async fn records(
+        &self,
+        kind: &str,
+        namespace: &str,
+        skip: usize,
+        limit: usize,
+    ) -> Result<Vec<Record>, StoreError>;
+
+    /// Each kind and namespace that has records, in the order of the alphabet.
+    async fn record_places(&self) -> Result<Vec<(String, String)>, StoreError>;
+
+    /// Deletes a record; whether there was one.
+    async fn delete_record(
+        &self,
+        kind: &str,
+        namespace: &str,
+        key: &str,
+    ) -> Result<bool, StoreError>;
+}
+
 /// Everything that Keepsake asks of a store.
 pub trait Store:
-    MemoryStore + Retriever + SignalStore + ControlStore + ScanStore + VectorStore
+    MemoryStore + Retriever + SignalStore + ControlStore + ScanStore + VectorStore + RecordStore
 {
 }
 
-impl<S: MemoryStore + Retriever + SignalStore + ControlStore + ScanStore + VectorStore> Store
-    for S
+impl<
+    S: MemoryStore + Retriever + SignalStore + ControlStore + ScanStore + VectorStore + RecordStore,
+> Store for S
 {
 }

@@ -1,12 +1,16 @@
 //! Writing: validate, analyse, embed, store in one atomic step with the counters, answer.
 
+pub mod documents;
 pub mod import;
 pub mod operations;
+pub mod pieces;
 pub mod secrets;
+pub mod transcript;
 pub mod validate;
 
 use chrono::{DateTime, SubsecRound, Utc};
 
+use crate::analysis;
 use crate::analysis::emotion::Emotion;
 use crate::app::App;
 use crate::clock::new_id;
@@ -39,6 +43,8 @@ pub struct Draft {
     pub details: Details,
     /// The time that it is about; now if absent.
     pub created_at: Option<DateTime<Utc>>,
+    /// Names that it is about besides those that its content names.
+    pub entities: Vec<String>,
     /// Id, key or unique beginning of the id of the memory that it replaces.
     pub supersedes: Option<String>,
     /// Store it even if the same content was corrected.
@@ -58,6 +64,16 @@ pub struct Stored {
     pub revived: Option<State>,
     /// Kinds of secrets that were masked.
     pub redacted: Vec<&'static str>,
+}
+
+/// Checks a draft without storing it.
+///
+/// # Errors
+/// [`Error::Invalid`] with each wrong field.
+pub fn check(app: &App, draft: &Draft) -> Result<(), Error> {
+    let (content, details) = (draft.content.clone(), draft.details.clone());
+    validate::draft(content, details, &draft.place, &app.settings)?;
+    validate::entities(&draft.entities)
 }
 
 /// Stores one memory.
@@ -173,7 +189,18 @@ async fn prepare(
     if redacts(&app.settings, draft.origin) {
         redacted = secrets::mask_all(&mut content, &mut details.metadata);
     }
-    let analysis = app.analyser.content(&content);
+    let mut analysis = app.analyser.content(&content);
+    validate::entities(&draft.entities)?;
+    for name in draft.entities {
+        let term = analysis::entity_term(&name);
+        if !analysis
+            .entities
+            .iter()
+            .any(|there| analysis::entity_term(there) == term)
+        {
+            analysis.entities.push(name);
+        }
+    }
     let supersedes = match draft.supersedes {
         Some(reference) => Some(resolve(app, scope, &reference).await?),
         None => None,

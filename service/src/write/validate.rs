@@ -15,6 +15,8 @@ const RESERVED_TAG_PREFIX: &str = "agent:";
 const MAX_NAME_CHARS: usize = 256;
 /// Longest metadata, in bytes of JSON.
 const MAX_METADATA_BYTES: usize = 65_536;
+/// Most names that a teller gives a memory.
+const MAX_ENTITIES: usize = 64;
 /// Most tags of a memory.
 const MAX_TAGS: usize = 64;
 
@@ -128,6 +130,23 @@ pub fn tags(tags: Vec<String>) -> Result<(Vec<String>, bool), FieldError> {
     }
     let shared = unique.iter().any(|tag| tag == SHARED_TAG);
     Ok((unique, shared))
+}
+
+/// Checks names that a memory is about.
+///
+/// # Errors
+/// The wrong field.
+pub fn entities(names: &[String]) -> Result<(), Error> {
+    let checked = if names.len() > MAX_ENTITIES {
+        let message = format!(
+            "has {} names, at most {MAX_ENTITIES} are allowed",
+            names.len()
+        );
+        Err(FieldError::new("entities", message))
+    } else {
+        names.iter().try_for_each(|entity| name("entities", entity))
+    };
+    checked.map_err(|error| Error::Invalid(vec![error]))
 }
 
 /// Checks tags to filter by; any text may be asked for, but not without end.

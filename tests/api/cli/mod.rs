@@ -4,6 +4,7 @@ mod configuration;
 mod hostile;
 mod import;
 mod running;
+mod services;
 mod verbs;
 
 use std::io::Write;

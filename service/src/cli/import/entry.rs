@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use chrono::{DateTime, NaiveDate, NaiveDateTime, Utc};
+use chrono::{DateTime, Utc};
 use data_encoding::BASE32_NOPAD;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 use crate::cli::client::Identity;
+use crate::clock::parse_time;
 use crate::scope::DEFAULT_NAMESPACE;
 
 /// Fields that a memory may have; what an entry holds besides is kept in its metadata.
@@ -68,7 +69,7 @@ pub(super) fn adopt(object: Map<String, Value>, kept: &mut Kept) -> Map<String, 
     for (name, value) in object {
         match name.as_str() {
             "created" | "created_at" => {
-                let time = value.as_str().and_then(utc).map_or(value, Value::from);
+                let time = value.as_str().and_then(rfc3339).map_or(value, Value::from);
                 memory.insert("created_at".to_owned(), time);
             }
             known if KNOWN.contains(&known) => {
@@ -89,19 +90,9 @@ pub(super) fn adopt(object: Map<String, Value>, kept: &mut Kept) -> Map<String, 
     memory
 }
 
-/// A day, or a time without a zone, in RFC 3339.
-fn utc(text: &str) -> Option<String> {
-    let time = text
-        .parse::<NaiveDateTime>()
-        .ok()
-        .or_else(|| text.parse::<NaiveDate>().ok()?.and_hms_opt(0, 0, 0))?;
-    Some(time.and_utc().to_rfc3339())
-}
-
 /// A time in any of the forms above, in RFC 3339.
 pub(super) fn rfc3339(text: &str) -> Option<String> {
-    let zoned = DateTime::parse_from_rfc3339(text).ok();
-    zoned.map(|time| time.to_rfc3339()).or_else(|| utc(text))
+    parse_time(text).map(|time| time.to_rfc3339())
 }
 
 /// Seconds, or milliseconds, since 1970 in RFC 3339.

@@ -4,7 +4,7 @@ use chrono::TimeDelta;
 
 use super::samples::*;
 use crate::memory::{NewMemory, State};
-use crate::query::Filters;
+use crate::query::{Filters, TagRule};
 use crate::scope::Scope;
 use crate::store::Store;
 
@@ -82,6 +82,48 @@ pub(crate) async fn tags_filter_by_any_or_all_compared_exactly(store: &dyn Store
         let mut found = find(store, &owner, &filtered("port", filters)).await;
         found.sort();
         assert_eq!(found, expected, "{tags:?}, all: {all_tags}");
+    }
+}
+
+pub(crate) async fn a_rule_of_tags_admits_what_it_says(store: &dyn Store) {
+    let owner = Scope::owner();
+    for (content, tags) in [
+        ("port none", &[][..]),
+        ("port part", &["a"]),
+        ("port equal", &["b", "a"]),
+        ("port more", &["a", "b", "c"]),
+        ("port other", &["A", "z"]),
+    ] {
+        create(store, &owner, tagged(content, tags)).await;
+    }
+    let wanted = strings(&["a", "b"]);
+    let any = TagRule::Any(wanted.clone());
+    let all = TagRule::All(wanted.clone());
+    let exactly = TagRule::Exactly(wanted);
+    let or_untagged = |rule: &TagRule| TagRule::Or(vec![rule.clone(), TagRule::untagged()]);
+    for (rule, expected) in [
+        (any.clone(), &["equal", "more", "part"][..]),
+        (all.clone(), &["equal", "more"]),
+        (exactly.clone(), &["equal"]),
+        (or_untagged(&any), &["equal", "more", "none", "part"]),
+        (or_untagged(&all), &["equal", "more", "none"]),
+        (TagRule::untagged(), &["none"]),
+        (
+            TagRule::And(vec![any.clone(), TagRule::Not(Box::new(all))]),
+            &["part"],
+        ),
+        (TagRule::Not(Box::new(any)), &["none", "other"]),
+        (TagRule::Any(strings(&["nowhere"])), &[]),
+        (TagRule::Or(vec![]), &[]),
+    ] {
+        let filters = Filters {
+            tag_rule: Some(rule.clone()),
+            ..Filters::default()
+        };
+        let mut found = find(store, &owner, &filtered("port", filters)).await;
+        found.sort();
+        let expected: Vec<String> = expected.iter().map(|end| format!("port {end}")).collect();
+        assert_eq!(found, expected, "{rule:?}");
     }
 }
 

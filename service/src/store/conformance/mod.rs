@@ -10,6 +10,7 @@ pub(crate) mod filtering;
 pub(crate) mod importing;
 pub(crate) mod listing;
 pub(crate) mod operating;
+pub(crate) mod recording;
 pub(crate) mod restoring;
 pub(crate) mod retrieving;
 pub(crate) mod samples;
@@ -95,6 +96,7 @@ macro_rules! conformance {
             filtering {
                 filters_apply_before_the_cut_of_the_pool
                 tags_filter_by_any_or_all_compared_exactly
+                a_rule_of_tags_admits_what_it_says
                 category_source_and_session_filter_exactly
                 a_time_range_holds_its_beginning_and_not_its_end
                 as_of_judges_validity_at_that_time_and_knows_nothing_later
@@ -171,6 +173,14 @@ macro_rules! conformance {
                 an_answer_is_kept_for_a_day
                 everything_that_filters_name_is_deleted_if_it_is_so_many
                 an_agent_deletes_only_what_it_sees
+            }
+            recording {
+                a_record_is_read_as_it_was_put
+                records_of_other_kinds_and_namespaces_are_apart
+                records_come_the_newest_put_first
+                the_oldest_records_beyond_the_most_are_dropped
+                a_deleted_record_is_gone
+                kinds_and_namespaces_with_records_are_told
             }
             restoring {
                 a_scan_of_counters_has_each_once

@@ -38,7 +38,7 @@ const WORTH_A_LAST_COMMIT: i64 = 64;
 /// So many memories, or bytes of their contents, make one commit, so that much to do is seen to shrink
 /// and what waits for the index's own threads is bounded.
 const CHUNK: usize = 25_000;
-const CHUNK_BYTES: usize = 4 << 20;
+const CHUNK_BYTES: usize = 2 << 20;
 /// How long a failed attempt is not repeated.
 const BACK_OFF: Duration = Duration::from_secs(10);
 

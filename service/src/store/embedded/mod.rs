@@ -14,6 +14,7 @@ mod index;
 mod indexer;
 mod knn;
 mod matrix;
+mod record_store;
 mod retrieval;
 mod sqlite;
 mod vector_store;

@@ -144,6 +144,19 @@ local own = {
       redis.call('HDEL', key, unpack(fields))
     end
   end,
+  -- hash, order, key, value, most (nothing: any number): keeps a record as the newest of its order, and
+  -- drops the oldest beyond the most.
+  RECORD = function(records, order, key, value, most)
+    local newest = redis.call('ZREVRANGE', order, 0, 0, 'WITHSCORES')
+    redis.call('ZADD', order, string.format('%.0f', tonumber(newest[2] or 0) + 1), key)
+    redis.call('HSET', records, key, value)
+    if most ~= '' then
+      for _, old in ipairs(redis.call('ZRANGE', order, 0, -tonumber(most) - 1)) do
+        redis.call('ZREM', order, old)
+        redis.call('HDEL', records, old)
+      end
+    end
+  end,
   -- Any command: what only other programs read must not spoil a write.
   TRY = function(...)
     redis.pcall(...)

@@ -11,6 +11,7 @@ use data_encoding::HEXLOWER;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
+use super::keys;
 use super::tokens::{around, document_score, facets, hidden, tag_tokens, tags, term_tokens, terms};
 use super::values::{answers, text};
 use crate::analysis::emotion::{Emotion, Label};
@@ -172,6 +173,9 @@ pub(super) fn state(memory: &Memory) -> Fields {
     if let Some(reinforced_at) = memory.reinforced_at {
         fields.insert("reinforced_ts", millis(reinforced_at));
     }
+    if let (Some(session), Some(turn)) = (&memory.place.session, memory.place.turn) {
+        fields.insert("place", keys::place(session, turn));
+    }
     fields
 }
 
@@ -198,15 +202,6 @@ pub(super) fn stored(id: &MemoryId, fragment: &Values, state: &Values) -> Stored
     }
 }
 
-/// A memory with what a search asks of it besides.
-pub(super) struct Record {
-    pub memory: Memory,
-    /// What the index holds of it (see `tokens`).
-    pub tokens: String,
-    /// Its vector, if it has one.
-    pub vector: Option<Vec<u8>>,
-}
-
 /// What a script or a pipeline tells of a memory: its id, the values of [`FIELDS`] and of
 /// [`STATE_FIELDS`]; `None` if it tells of nothing.
 pub(super) fn record(mut answer: Vec<redis::Value>) -> Option<(MemoryId, Stored)> {
@@ -215,23 +210,6 @@ pub(super) fn record(mut answer: Vec<redis::Value>) -> Option<(MemoryId, Stored)
     let id = MemoryId::new(text(answer.pop()?)?);
     let stored = stored(&id, &fragment, &state);
     Some((id, stored))
-}
-
-/// A memory as a script tells of it, like [`record`], but its vector may stand behind [`FIELDS`].
-pub(super) fn record_with_vector(mut answer: Vec<redis::Value>) -> Option<Record> {
-    let state = answers(answer.pop()?)?;
-    let mut fragment = answers(answer.pop()?)?;
-    let vector = fragment.split_off(FIELDS.len().min(fragment.len())).pop();
-    let tokens = FIELDS.iter().position(|field| *field == "terms")?;
-    let id = MemoryId::new(text(answer.pop()?)?);
-    match stored(&id, &fragment, &state) {
-        Stored::Present { memory, .. } => Some(Record {
-            memory,
-            tokens: String::from_utf8(fragment[tokens].take()?).ok()?,
-            vector: vector.flatten(),
-        }),
-        Stored::Absent | Stored::Foreign => None,
-    }
 }
 
 /// The memory of these fields, or `None` if a field that every adopted memory has is not there.

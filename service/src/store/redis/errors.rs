@@ -70,7 +70,7 @@ pub(super) fn from_redis(error: RedisError) -> StoreError {
         || lower.contains("no permissions")
     {
         return StoreError::Refused(explain(
-            "the Redis user has no permission for this\nhint: it needs the keys `memory:*` and `keepsake:*` and the commands +@read +@write +@scripting +@connection +@search (or +ft.search +ft.aggregate +ft.create +ft.info +ft.alter +ft.aliasadd +ft.aliasupdate +ft.dropindex) +info",
+            "the Redis user has no permission for this\nhint: it needs the keys `memory:*` and `keepsake:*` and the commands +@read +@write +@scripting +@transaction +@connection +@search (or +ft.search +ft.aggregate +ft.create +ft.info +ft.alter +ft.aliasadd +ft.aliasupdate +ft.dropindex) +info",
             error,
         ));
     }

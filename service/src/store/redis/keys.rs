@@ -7,7 +7,7 @@
 //! | --- | --- | --- |
 //! | `memory:frag:<id>` P | hash | a memory: what the search index sees |
 //! | `memory:trash:<id>` | hash | a memory in the trash: no index sees it; expires |
-//! | `keepsake:state:<id>` | hash | what changes often: revision, mentions, feedback, times |
+//! | `keepsake:state:<id>` | hash | what changes often: revision, mentions, feedback, times; and its turn |
 //! | `keepsake:content:<sha256>` | string | id of the memory with this content at this place |
 //! | `keepsake:ids` | sorted set | every id, in the order of the alphabet |
 //! | `keepsake:newest:<ns>` | sorted set | ids of a namespace, newest created first |
@@ -23,6 +23,9 @@
 //! | `keepsake:pairs:<ns>:<agent>:<entity>` | hash | `c:` + other entity: memories that name both; `n:` its spelling |
 //! | `keepsake:paired:<ns>:<agent>` | sorted set | the entities that have pairs, in alphabetical order |
 //! | `keepsake:namespaces` | set | namespaces that have counters or synonyms |
+//! | `keepsake:records:<kind>:<ns>` | hash | texts that ways in keep beside the memories, by key |
+//! | `keepsake:record_order:<kind>:<ns>` | sorted set | their keys, the newest put last |
+//! | `keepsake:record_places` | set | JSON lists of a kind and a namespace that have, or had, records |
 //! | `keepsake:done:<sha256>` | string | what an operation did, or the answer that a request got; expires |
 //! | `keepsake:synonyms` P | hash | term → JSON list of synonyms, default namespace |
 //! | `keepsake:synonyms:<ns>` | hash | the same of another namespace |
@@ -113,7 +116,7 @@ impl Keys {
     }
 
     pub(super) fn turn(&self, namespace: &str, session: &str, turn: i64) -> String {
-        format!("{}{}:{turn}", self.turns(namespace), encoded(session))
+        format!("{}{}", self.turns(namespace), place(session, turn))
     }
 
     pub(super) fn naming(&self, namespace: &str, entity: &str) -> String {
@@ -167,6 +170,23 @@ impl Keys {
 
     pub(super) fn namespaces(&self) -> String {
         self.own("namespaces")
+    }
+
+    pub(super) fn records(&self, kind: &str, namespace: &str) -> String {
+        self.own(&format!("records:{}:{}", encoded(kind), encoded(namespace)))
+    }
+
+    /// The keys of records in the order in which they were put.
+    pub(super) fn record_order(&self, kind: &str, namespace: &str) -> String {
+        self.own(&format!(
+            "record_order:{}:{}",
+            encoded(kind),
+            encoded(namespace)
+        ))
+    }
+
+    pub(super) fn record_places(&self) -> String {
+        self.own("record_places")
     }
 
     /// What was done, or answered, under a name that is unique within `whose`.
@@ -242,6 +262,11 @@ impl Keys {
     pub(super) fn lease(&self, job: &str) -> String {
         self.own(&format!("lease:{job}"))
     }
+}
+
+/// A turn of a session, as the keys of turns end.
+pub(super) fn place(session: &str, turn: i64) -> String {
+    format!("{}:{turn}", encoded(session))
 }
 
 /// Letters, digits, `-`, `.` and non-ASCII text as they are, any other byte as `%` and two digits: so

@@ -14,12 +14,14 @@ pub mod erase;
 mod errors;
 mod index;
 mod keys;
+mod lately;
 mod mirrors;
 mod operations;
 pub mod options;
 pub mod python_index;
 mod query;
 mod reading;
+mod records;
 mod retrieval;
 mod scripts;
 mod signals;
@@ -54,6 +56,7 @@ use crate::vector::ModelId;
 use adoption::{Adoption, Pass};
 use connection::Connection;
 use keys::Keys;
+use lately::Lately;
 use options::RedisOptions;
 use signals::Kept;
 
@@ -72,6 +75,7 @@ struct Inner {
     ready: AtomicBool,
     preparing: tokio::sync::Mutex<()>,
     kept: Mutex<Kept>,
+    lately: Mutex<Lately>,
     /// The models that the index has a field for.
     meant: Mutex<HashSet<ModelId>>,
     adoption: Adoption,
@@ -81,6 +85,10 @@ struct Inner {
 impl Inner {
     fn kept(&self) -> MutexGuard<'_, Kept> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn lately(&self) -> MutexGuard<'_, Lately> {
+        self.lately.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn meant(&self) -> MutexGuard<'_, HashSet<ModelId>> {
@@ -121,6 +129,7 @@ impl RedisStore {
             ready: AtomicBool::new(false),
             preparing: tokio::sync::Mutex::default(),
             kept: Mutex::default(),
+            lately: Mutex::default(),
             meant: Mutex::default(),
             adoption,
             progress: Mutex::default(),

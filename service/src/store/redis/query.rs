@@ -5,8 +5,8 @@
 
 use chrono::{DateTime, Utc};
 
-use super::tokens::{facet, tag_token, visible_facets};
-use crate::query::Filters;
+use super::tokens::{facet, tag_token, tags_facet, visible_facets};
+use crate::query::{Filters, TagRule};
 use crate::scope::Scope;
 
 /// The two sides of a plan's filters, as beginnings of queries that the terms follow.
@@ -60,6 +60,9 @@ fn conditions(filters: &Filters, now: DateTime<Utc>) -> (Vec<String>, Vec<String
     } else if !tags.is_empty() {
         keep.push(format!("@ktags:{{{}}}", tags.join("|")));
     }
+    if let Some(rule) = &filters.tag_rule {
+        keep.push(rule_of_tags(rule));
+    }
     for (kind, value) in [
         ('c', &filters.category),
         ('s', &filters.source),
@@ -86,6 +89,33 @@ fn conditions(filters: &Filters, now: DateTime<Utc>) -> (Vec<String>, Vec<String
         out.push(format!("@invalid_ts:[-inf {end}]"));
     }
     (keep, out)
+}
+
+/// No memory has this token, and each lacks it.
+const NOTHING: &str = "@ktags:{nothing}";
+
+/// The condition that a rule of tags comes to.
+fn rule_of_tags(rule: &TagRule) -> String {
+    let tokens =
+        |tags: &[String]| -> Vec<String> { tags.iter().map(|tag| tag_token(tag)).collect() };
+    let each = |rules: &[TagRule]| -> Vec<String> { rules.iter().map(rule_of_tags).collect() };
+    let all = |conditions: Vec<String>| match conditions.is_empty() {
+        true => format!("(-{NOTHING})"),
+        false => format!("({})", conditions.join(" ")),
+    };
+    match rule {
+        TagRule::Any(tags) if tags.is_empty() => NOTHING.to_owned(),
+        TagRule::Any(tags) => format!("@ktags:{{{}}}", tokens(tags).join("|")),
+        TagRule::All(tags) => {
+            let has = tokens(tags).into_iter();
+            all(has.map(|token| format!("@ktags:{{{token}}}")).collect())
+        }
+        TagRule::Exactly(tags) => format!("@facets:{{{}}}", tags_facet(tags)),
+        TagRule::And(rules) => all(each(rules)),
+        TagRule::Or(rules) if rules.is_empty() => NOTHING.to_owned(),
+        TagRule::Or(rules) => format!("({})", each(rules).join("|")),
+        TagRule::Not(rule) => format!("(-{})", rule_of_tags(rule)),
+    }
 }
 
 /// Queries that count what a scope sees outside the trash: all, expired, consumed, superseded,

@@ -28,15 +28,16 @@ impl RedisStore {
         let keys = &self.inner.keys;
         let mut pipeline = Pipeline::new();
         for id in ids {
+            // The revision first: a write over one that is too old is refused.
+            pipeline.cmd("HMGET").arg(keys.state(id)).arg(&STATE_FIELDS);
             pipeline.cmd("HMGET").arg(keys.fragment(id)).arg(&FIELDS);
             pipeline.cmd("HMGET").arg(keys.trash(id)).arg(&FIELDS);
-            pipeline.cmd("HMGET").arg(keys.state(id)).arg(&STATE_FIELDS);
         }
         let mut told = self.inner.connection.pipeline(&pipeline).await?.into_iter();
         let mut next = || told.next().and_then(answers).ok_or_else(unexpected);
         ids.iter()
             .map(|id| {
-                let (fragment, trash, state) = (next()?, next()?, next()?);
+                let (state, fragment, trash) = (next()?, next()?, next()?);
                 Ok(match codec::stored(id, &fragment, &state) {
                     Stored::Absent => codec::stored(id, &trash, &state),
                     found => found,

@@ -1,21 +1,21 @@
-//! Candidates for a plan, in one exchange: the `retrieve` script reads, this module asks it and
-//! decodes.
+//! Candidates for a plan, in one exchange: the `retrieve` script finds them, this module asks it, and
+//! reads those that it does not know yet (`lately`) in a second one.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
-use redis::Value;
 
 use super::RedisStore;
-use super::codec::{self, FIELDS, Record, STATE_FIELDS};
+use super::codec;
 use super::control::lock_of;
 use super::errors::{self, from_redis};
+use super::lately::Held;
 use super::query::sides;
 use super::scripts::Name;
-use super::tokens::{self, Lookup};
+use super::tokens;
 use super::transaction::unexpected;
-use super::values::{list, number, text, texts};
+use super::values::{list, number, pairs, text, texts};
 use super::vectors;
 use crate::memory::{Memory, MemoryId};
 use crate::query::{Candidate, Plan, Retrieved, Statistics, Via, admits};
@@ -90,10 +90,17 @@ impl RedisStore {
                 .collect(),
         };
         let hidden = number(next()?) == Some(1);
+        let (best, nearest) = (texts(next()?)?, texts(next()?)?);
+        let told = pairs(next()?)?.into_iter();
+        let told = told.map(|(id, revision)| (MemoryId::new(id), revision));
+        let field = plan
+            .vector
+            .as_ref()
+            .map(|vector| vectors::field(&vector.model));
         let found = Found {
-            best: texts(next()?)?,
-            nearest: texts(next()?)?,
-            records: records(next()?)?,
+            best,
+            nearest,
+            held: self.held(told.collect(), field.as_deref()).await?,
         };
         let candidates = found.candidates(scope, plan, now, &statistics);
         Ok(Retrieved {
@@ -145,7 +152,7 @@ impl RedisStore {
             sides.admitted,
             sides.refused,
         ]);
-        let (near, numbers, own_field) = match &plan.vector {
+        let (near, numbers) = match &plan.vector {
             Some(vector) => {
                 let field = vectors::field(&vector.model);
                 let near = format!(
@@ -153,7 +160,7 @@ impl RedisStore {
                     sides.anything
                 );
                 let numbers = vectors::bytes(vector.values.iter().copied());
-                (near, numbers, Some(field))
+                (near, numbers)
             }
             None => Default::default(),
         };
@@ -161,12 +168,6 @@ impl RedisStore {
         let mut push = |words: Vec<String>| {
             arguments.extend(words.into_iter().map(String::into_bytes));
         };
-        let read = FIELDS.iter().map(|field| (*field).to_owned());
-        let read: Vec<String> = read.chain(own_field).collect();
-        for fields in [read, STATE_FIELDS.map(str::to_owned).to_vec()] {
-            push(vec![fields.len().to_string()]);
-            push(fields);
-        }
         push(vec![plan.terms.len().to_string()]);
         for term in &plan.terms {
             push(vec![
@@ -185,16 +186,8 @@ struct Found {
     best: Vec<String>,
     /// Ids of the nearest by their vectors, and a few more.
     nearest: Vec<String>,
-    /// Memories of both and their neighbours, each with its vector.
-    records: Vec<Record>,
-}
-
-/// Memories as the script tells of them.
-fn records(answer: Value) -> Result<Vec<Record>, StoreError> {
-    let items = list(answer)?.into_iter().map(list);
-    let items: Vec<Vec<Value>> = items.collect::<Result<_, _>>()?;
-    let found = items.into_iter().filter_map(codec::record_with_vector);
-    Ok(found.collect())
+    /// Memories of both and their neighbours.
+    held: HashMap<MemoryId, Arc<Held>>,
 }
 
 impl Found {
@@ -211,22 +204,27 @@ impl Found {
             .vector
             .as_ref()
             .map(|vector| (Probe::new(&vector.values), vector.model.dimension()));
-        let cosine = |held: Option<Vec<u8>>| {
+        let cosine = |held: &Held| {
             let (probe, dimension) = probe.as_ref()?;
-            vectors::cosine(probe, *dimension, &held?)
+            vectors::cosine(probe, *dimension, held.steps()?)
         };
-        let lookup = Lookup::new(&scope.namespace, &plan.terms);
-        let candidates = self.records.into_iter();
-        let candidates = candidates
-            .filter(|record| admits(scope, &plan.filters, &record.memory, now))
-            .map(|record| Candidate {
-                frequencies: lookup.frequencies(&record.tokens),
-                cosine: cosine(record.vector),
-                memory: Arc::new(record.memory),
-                retrieved: false,
-            });
-        let mut all: HashMap<MemoryId, Candidate> = candidates
-            .map(|candidate| (candidate.memory.id.clone(), candidate))
+        let frequencies = |held: &Held| {
+            let terms = plan.terms.iter();
+            terms.map(|term| held.terms.get(&term.term)).collect()
+        };
+        let mut all: HashMap<MemoryId, Candidate> = self
+            .held
+            .into_iter()
+            .filter(|(_, held)| admits(scope, &plan.filters, &held.memory, now))
+            .map(|(id, held)| {
+                let candidate = Candidate {
+                    frequencies: frequencies(&held),
+                    cosine: cosine(&held),
+                    memory: held.memory.clone(),
+                    retrieved: false,
+                };
+                (id, candidate)
+            })
             .collect();
         let scorer = Scorer::new(plan, statistics);
         let score =

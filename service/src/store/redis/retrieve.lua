@@ -1,13 +1,12 @@
 -- One read of one moment: lock, statistics, the best by BM25, the nearest by their vectors, and the
 -- neighbours of both.
 --
--- The engine finds candidates and puts them in a rough order; more of them than are wanted go along,
--- to be scored exactly by whoever asked, since texts are searched slowly here. Nothing is written.
+-- The engine finds candidates and puts them in a rough order; more of them than are wanted are told,
+-- to be scored exactly by whoever asked, who knows most memories already. Nothing is written.
 --
 -- ARGV is read in the order of `take()` below. Returns {'locked', value, milliseconds left} or
 -- {'found', version of the signals, memories, words, document frequencies, whether something is
--- hidden, ids of the best, ids of the nearest, records}; a record is {id, fields of the memory and its
--- vector, fields of the state}. There is one for each of both and for each neighbour.
+-- hidden, ids of the best, ids of the nearest, ids of both and of neighbours each with its revision}.
 
 local at = 0
 local function take()
@@ -17,14 +16,6 @@ end
 local function take_number()
   return tonumber(take())
 end
-local function take_list()
-  local list = {}
-  for i = 1, take_number() do
-    list[i] = take()
-  end
-  return list
-end
-
 -- As many arguments as one call may have.
 local MOST = 4000
 
@@ -36,7 +27,6 @@ local most_terms, search_timeout = take_number(), take()
 local universal, universal_from = take_number(), take_number()
 local marker, admitted, refused = take(), take(), take()
 local near, vector = take(), take()
-local fields, state_fields = take_list(), take_list()
 local names, given, weights, own = {}, {}, {}, {}
 for i = 1, take_number() do
   names[i], given[i], own[i] = take(), take_number(), take() == '1'
@@ -111,12 +101,15 @@ for group, members in ipairs(groups) do
 end
 
 -- Everyone who comes along, each once, and those whose neighbours come along, too.
-local known, records, chosen = {}, {}, {}
+local known, told, chosen = {}, {}, {}
+local count = 0
 local function take_along(id)
   if not known[id] then
-    known[id] = true
-    records[#records + 1] =
-      { id, redis.call('HMGET', fragments .. id, unpack(fields)), redis.call('HMGET', states .. id, unpack(state_fields)) }
+    local state = redis.call('HMGET', states .. id, 'rev', 'place')
+    known[id] = state[2] or ''
+    count = count + 1
+    told[#told + 1] = id
+    told[#told + 1] = state[1] or ''
   end
 end
 -- Takes along what a search found; the ids in its order.
@@ -144,47 +137,41 @@ if near ~= '' then
 end
 
 local hidden = 0
-if #records == 0 and any then
+if count == 0 and any then
   local first = redis.call('FT.AGGREGATE', index, refused .. any, 'VERBATIM', 'LIMIT', '0', '1',
     'TIMEOUT', search_timeout, 'DIALECT', '2')
   hidden = #first > 1 and 1 or 0
 end
 
-local function turns_around(turn, around)
-  if around then
-    return string.gmatch(around, '%S+')
+local function turns_around(id, turn)
+  -- Beyond this a number cannot be counted on here (see `tokens::around`).
+  if #turn > 15 then
+    local around = redis.call('HGET', fragments .. id, 'around')
+    if around then
+      return string.gmatch(around, '%S+')
+    end
   end
   local distance = -reach - 1
   return function()
     distance = distance + 1
     if distance <= reach then
-      return string.format('%.0f', turn + distance)
+      return string.format('%.0f', tonumber(turn) + distance)
     end
   end
 end
--- Letters, digits and a few marks as they are (see `keys::encoded`).
-local function encoded(name)
-  return (string.gsub(name, '[%z\1-\127]', function(c)
-    if string.find(c, '[%w%-%._]') then
-      return c
-    end
-    return string.format('%%%02x', string.byte(c))
-  end))
-end
 if reach > 0 then
-  local most = #records + most_neighbours
+  local most = count + most_neighbours
   for _, id in ipairs(chosen) do
-    local place = redis.call('HMGET', fragments .. id, 'session', 'turn', 'around')
-    if place[1] and place[2] and #records < most then
-      local session = turns .. encoded(place[1]) .. ':'
-      for turn in turns_around(tonumber(place[2]), place[3]) do
-        for _, beside in ipairs(redis.call('SMEMBERS', session .. turn)) do
-          if #records < most then
-            take_along(beside)
+    local session, turn = string.match(known[id], '^(.*:)(%-?%d+)$')
+    if session and count < most then
+      for beside in turns_around(id, turn) do
+        for _, neighbour in ipairs(redis.call('SMEMBERS', turns .. session .. beside)) do
+          if count < most then
+            take_along(neighbour)
           end
         end
       end
     end
   end
 end
-return { 'found', version, memories, words, frequencies, hidden, best, nearest, records }
+return { 'found', version, memories, words, frequencies, hidden, best, nearest, told }

@@ -1,7 +1,7 @@
 //! What the index sees of a memory: tokens of letters, digits and `_` that no engine splits, stems or
 //! drops, so that nothing needs escaping and no text can be a syntax error.
 
-use std::collections::HashMap;
+use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
 use data_encoding::HEXLOWER;
@@ -9,7 +9,6 @@ use sha2::{Digest, Sha256};
 
 use crate::analysis::terms::{Frequencies, Term};
 use crate::memory::Memory;
-use crate::query::QueryTerm;
 use crate::ranking::fusion::NEIGHBOUR_REACH;
 use crate::scope::{DEFAULT_NAMESPACE, Scope};
 
@@ -44,36 +43,6 @@ pub(super) fn term_tokens(memory: &Memory) -> String {
         }
     }
     tokens
-}
-
-/// Looks for terms among the tokens of memories of a namespace.
-pub(super) struct Lookup<'a> {
-    marker: String,
-    places: HashMap<&'a str, usize>,
-}
-
-impl<'a> Lookup<'a> {
-    pub(super) fn new(namespace: &str, terms: &'a [QueryTerm]) -> Lookup<'a> {
-        let places = terms.iter().enumerate();
-        Lookup {
-            marker: marker(namespace),
-            places: places
-                .map(|(place, term)| (term.term.as_str(), place))
-                .collect(),
-        }
-    }
-
-    /// How often each of the terms is there.
-    pub(super) fn frequencies(&self, tokens: &str) -> Vec<u32> {
-        let mut frequencies = vec![0; self.places.len()];
-        for token in tokens.split(' ') {
-            let term = token.strip_prefix(self.marker.as_str());
-            if let Some(place) = term.and_then(|term| self.places.get(term)) {
-                frequencies[*place] += 1;
-            }
-        }
-        frequencies
-    }
 }
 
 /// The terms of the content alone.
@@ -166,6 +135,7 @@ pub(super) fn facets(memory: &Memory) -> String {
         facet('n', Some(&memory.namespace)),
         facet('a', memory.agent.as_deref()),
     ];
+    facets.push(tags_facet(&details.tags));
     if details.shared {
         facets.push("shared".to_owned());
     }
@@ -179,6 +149,16 @@ pub(super) fn facets(memory: &Memory) -> String {
         }
     }
     facets.join(" ")
+}
+
+/// The facet of a memory with these tags and no other.
+pub(super) fn tags_facet(tags: &[String]) -> String {
+    let tags: BTreeSet<&String> = tags.iter().collect();
+    let tokens: Vec<String> = tags.into_iter().map(|tag| tag_token(tag)).collect();
+    facet(
+        'g',
+        (!tokens.is_empty()).then(|| tokens.join(" ")).as_deref(),
+    )
 }
 
 /// One value that a filter compares: its kind and a hash, so that any text is a safe tag.

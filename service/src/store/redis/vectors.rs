@@ -109,17 +109,21 @@ pub(super) fn bytes(numbers: impl Iterator<Item = f32>) -> Vec<u8> {
     numbers.flat_map(f32::to_le_bytes).collect()
 }
 
-/// The cosine of a query and of a vector as the engine holds it; `None` for one of another model.
-pub(super) fn cosine(probe: &Probe, dimension: usize, held: &[u8]) -> Option<f64> {
+/// A vector as the engine holds it, in steps; `None` for what is none.
+pub(super) fn steps(held: &[u8]) -> Option<Box<[i8]>> {
     let (numbers, rest) = held.as_chunks::<4>();
-    if numbers.len() != dimension || !rest.is_empty() {
+    let steps = numbers.iter().map(|bytes| f32::from_le_bytes(*bytes) as i8);
+    rest.is_empty().then(|| steps.collect())
+}
+
+/// The cosine of a query and of a vector; `None` for one of another model.
+pub(super) fn cosine(probe: &Probe, dimension: usize, steps: &[i8]) -> Option<f64> {
+    if steps.len() != dimension {
         return None;
     }
-    let steps = numbers.iter().map(|bytes| f32::from_le_bytes(*bytes) as i8);
-    let steps: Vec<i8> = steps.collect();
     let mut product = [0];
-    probe.products(&steps, &mut product);
-    Some(probe.cosine(product[0], length(&steps)))
+    probe.products(steps, &mut product);
+    Some(probe.cosine(product[0], length(steps)))
 }
 
 /// Adds the field of a model to the definition of an index.
@@ -296,9 +300,10 @@ mod tests {
     fn a_vector_comes_back_with_the_cosines_of_its_direction() {
         let held = vector("toy", &[0.3, 0.4]).unwrap();
         let probe = Probe::new(&[1.0, 0.0]);
-        assert!((cosine(&probe, 2, &held.numbers).unwrap() - 0.6).abs() < 0.01);
-        assert_eq!(cosine(&probe, 2, &held.numbers[1..]), None);
-        assert_eq!(cosine(&probe, 2, b""), None);
+        let read = steps(&held.numbers).unwrap();
+        assert!((cosine(&probe, 2, &read).unwrap() - 0.6).abs() < 0.01);
+        assert_eq!(cosine(&probe, 3, &read), None);
+        assert_eq!(steps(&held.numbers[1..]), None);
     }
 
     #[test]

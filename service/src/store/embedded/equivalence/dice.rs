@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use crate::analysis::{entity_term, tag_term};
 use crate::memory::NewMemory;
-use crate::query::{Filters, Plan, QueryTerm, VectorQuery, Via};
+use crate::query::{Filters, Plan, QueryTerm, TagRule, VectorQuery, Via};
 use crate::scope::Scope;
 use crate::store::conformance::samples::{agent, analysed, day, elsewhere, plan_of, said, told};
 use crate::vector::{ModelId, NewVector};
@@ -136,6 +136,7 @@ impl Dice {
                 .map(|_| self.one(&TAGS).to_owned())
                 .collect(),
             all_tags: self.0.bool(),
+            tag_rule: self.maybe(|dice| dice.tag_rule(2)),
             category: self.maybe(|dice| dice.one(&["fact", "事实", "absent"]).to_owned()),
             source: self.maybe(|dice| dice.one(&["chat", "mail"]).to_owned()),
             session: (self.0.u8(..8) == 0).then(|| format!("session {}", self.0.u8(..45))),
@@ -143,6 +144,20 @@ impl Dice {
             created_before: self.maybe(some_day),
             as_of: self.maybe(some_day),
             include_expired: self.0.bool(),
+        }
+    }
+
+    fn tag_rule(&mut self, depth: u8) -> TagRule {
+        let tags = (0..self.0.usize(..3))
+            .map(|_| self.one(&TAGS).to_owned())
+            .collect();
+        match self.0.u8(..if depth > 0 { 6 } else { 3 }) {
+            0 => TagRule::Any(tags),
+            1 => TagRule::All(tags),
+            2 => TagRule::Exactly(tags),
+            3 => TagRule::And(vec![self.tag_rule(depth - 1), self.tag_rule(depth - 1)]),
+            4 => TagRule::Or(vec![self.tag_rule(depth - 1), self.tag_rule(depth - 1)]),
+            _ => TagRule::Not(Box::new(self.tag_rule(depth - 1))),
         }
     }
 

@@ -12,7 +12,7 @@ use tantivy::{DocId, InvertedIndexReader, SegmentReader};
 use super::schema::{self, Fields};
 use super::terms;
 use crate::analysis::terms::Term;
-use crate::query::Filters;
+use crate::query::{Filters, TagRule};
 use crate::scope::Scope;
 use crate::store::embedded::sqlite::codec;
 
@@ -135,6 +135,11 @@ impl Segment {
             source: Name::wanted(self.sources.as_ref(), filters.source.as_deref())?,
             session: Name::wanted(self.sessions.as_ref(), filters.session.as_deref())?,
             tags,
+            tag_rule: filters
+                .tag_rule
+                .as_ref()
+                .map(|rule| Rule::of(self.tags.as_ref(), rule))
+                .transpose()?,
         })
     }
 }
@@ -190,6 +195,50 @@ pub(super) struct Gate<'a> {
     session: Name,
     /// Those of the filters' tags; `None` for one that no memory of the segment has.
     tags: Vec<Option<u64>>,
+    tag_rule: Option<Rule>,
+}
+
+/// `query::TagRule` in the terms of one segment; `None` is a tag that no memory of it has.
+enum Rule {
+    Any(Vec<Option<u64>>),
+    All(Vec<Option<u64>>),
+    Exactly(Vec<Option<u64>>),
+    And(Vec<Rule>),
+    Or(Vec<Rule>),
+    Not(Box<Rule>),
+}
+
+impl Rule {
+    fn of(column: Option<&StrColumn>, rule: &TagRule) -> tantivy::Result<Rule> {
+        let ords = |tags: &[String]| -> tantivy::Result<_> {
+            tags.iter().map(|tag| ord(column, tag)).collect()
+        };
+        let rules = |rules: &[TagRule]| -> tantivy::Result<_> {
+            rules.iter().map(|rule| Rule::of(column, rule)).collect()
+        };
+        Ok(match rule {
+            TagRule::Any(tags) => Rule::Any(ords(tags)?),
+            TagRule::All(tags) => Rule::All(ords(tags)?),
+            TagRule::Exactly(tags) => Rule::Exactly(ords(tags)?),
+            TagRule::And(all) => Rule::And(rules(all)?),
+            TagRule::Or(any) => Rule::Or(rules(any)?),
+            TagRule::Not(rule) => Rule::Not(Box::new(Rule::of(column, rule)?)),
+        })
+    }
+
+    fn admits(&self, held: &[u64]) -> bool {
+        let has = |tag: &Option<u64>| tag.is_some_and(|tag| held.contains(&tag));
+        match self {
+            Rule::Any(wanted) => wanted.iter().any(has),
+            Rule::All(wanted) => wanted.iter().all(has),
+            Rule::Exactly(wanted) => {
+                wanted.iter().all(has) && held.iter().all(|tag| wanted.contains(&Some(*tag)))
+            }
+            Rule::And(rules) => rules.iter().all(|rule| rule.admits(held)),
+            Rule::Or(rules) => rules.iter().any(|rule| rule.admits(held)),
+            Rule::Not(rule) => !rule.admits(held),
+        }
+    }
 }
 
 impl Gate<'_> {
@@ -222,11 +271,23 @@ impl Gate<'_> {
                 column.is_some_and(|column| column.term_ords(doc).any(|held| held == wanted))
             })
         };
-        self.tags.is_empty()
+        (self.tags.is_empty()
             || if self.filters.all_tags {
                 self.tags.iter().all(has)
             } else {
                 self.tags.iter().any(has)
-            }
+            })
+            && self
+                .tag_rule
+                .as_ref()
+                .is_none_or(|rule| self.rule_holds(rule, doc))
+    }
+
+    fn rule_holds(&self, rule: &Rule, doc: DocId) -> bool {
+        let column = self.segment.tags.as_ref();
+        let held: Vec<u64> = column
+            .map(|column| column.term_ords(doc).collect())
+            .unwrap_or_default();
+        rule.admits(&held)
     }
 }

@@ -11,6 +11,7 @@ pub(super) mod lists;
 pub(super) mod memories;
 mod migrations;
 pub(super) mod operations;
+pub(super) mod records;
 pub(super) mod signals;
 pub(super) mod transfer;
 pub(super) mod vectors;
@@ -28,8 +29,7 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// Pages that a connection of searches keeps, in KiB: the upper levels of the trees and what is asked for
 /// often.
 const PAGES: i64 = 8192;
-/// The one that writes holds fewer, and one that goes through everything once needs next to none: an
-/// import of a gigabyte takes no more memory than a small one.
+/// The one that writes holds fewer, and one that goes through everything once needs next to none.
 const PAGES_TO_WRITE: i64 = 4096;
 const PAGES_TO_FOLLOW: i64 = 1024;
 /// Prepared statements kept for each connection.
