@@ -71,24 +71,91 @@ async fn what_was_acknowledged_survives_kill_and_restart() {
     }
 }
 
+/// How long a server is stopped.
+const PAUSE: Duration = Duration::from_secs(30);
+
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_hangs_gives_an_error_in_time_and_is_used_again() {
+async fn a_server_that_hangs_for_half_a_minute_gives_errors_in_time_and_loses_nothing() {
     let server = Server::start(&[]);
     let app = server.app();
     add(&app, "before the pause").await.unwrap();
     let process = server.process();
     Server::signal(&process, "-STOP");
-    let began = Instant::now();
-    let (found, stored) =
-        futures_util::future::join(search(&app, "pause"), add(&app, "in it")).await;
-    assert!(found.is_err() && stored.is_err());
-    assert!(began.elapsed() < LIMIT, "{:?}", began.elapsed());
+    let stopped = Instant::now();
+    let mut errors = 0;
+    for number in 0.. {
+        let began = Instant::now();
+        let content = format!("told{number} in the pause");
+        let (found, stored) =
+            futures_util::future::join(search(&app, "before"), add(&app, &content)).await;
+        assert!(found.is_err() && stored.is_err());
+        assert!(began.elapsed() < LIMIT, "{:?}", began.elapsed());
+        errors += 1;
+        if stopped.elapsed() > PAUSE {
+            break;
+        }
+    }
+    assert!(
+        errors > 1,
+        "each error comes in time, not at the end of the pause"
+    );
     Server::signal(&process, "-CONT");
     eventually("it answers again", async || {
         search(&app, "pause").await.is_ok()
     })
     .await;
     assert_eq!(search(&app, "before").await.unwrap(), ["before the pause"]);
+    add(&app, "after the pause").await.unwrap();
+    assert_eq!(search(&app, "after").await.unwrap(), ["after the pause"]);
+    // What was sent before the pause ended may have been done, but once.
+    let memories = app.store.scan(None, 1_000).await.unwrap();
+    assert!(memories.iter().all(|memory| memory.mentions == 1));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn writers_fill_the_memory_and_what_was_acknowledged_is_there() {
+    let server = Server::start(&[]);
+    let app = server.app();
+    add(&app, "the first note").await.unwrap();
+    let used: String = redis::cmd("INFO")
+        .arg("memory")
+        .query(&mut server.raw())
+        .unwrap();
+    let used = used
+        .lines()
+        .find_map(|line| line.strip_prefix("used_memory:"));
+    let used: usize = used.unwrap().trim().parse().unwrap();
+    let most = (used + (4 << 20)).to_string();
+    server.run_words(&["CONFIG", "SET", "maxmemory", &most]);
+    let writers = (0..8).map(|writer| {
+        let app = app.clone();
+        tokio::spawn(async move {
+            let mut stored = Vec::new();
+            for number in 0..10_000 {
+                let content = format!("note{number} of writer{writer} {}", "filler ".repeat(50));
+                match add(&app, &content).await {
+                    Ok(_) => stored.push(content),
+                    Err(error) => {
+                        assert!(error.to_string().contains("maxmemory"), "{error}");
+                        assert!(!search(&app, "first").await.unwrap().is_empty());
+                        return stored;
+                    }
+                }
+            }
+            panic!("the memory never was full")
+        })
+    });
+    let mut stored = Vec::new();
+    for writer in join_all(writers.collect::<Vec<_>>()).await {
+        stored.extend(writer.unwrap());
+    }
+    server.run("CONFIG SET maxmemory 0");
+    add(&app, "there is room again").await.unwrap();
+    let memories = app.store.scan(None, 100_000).await.unwrap();
+    assert_eq!(memories.len(), stored.len() + 2, "all of them, and no more");
+    for content in &stored {
+        assert!(memories.iter().any(|memory| memory.content == *content));
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -153,6 +220,41 @@ async fn an_emptied_server_starts_anew() {
         search(&app, "beginning").await.unwrap(),
         ["a new beginning"]
     );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_is_emptied_under_traffic_finds_what_comes_after() {
+    let server = Server::start(&[]);
+    let app = server.app();
+    for round in 0..5 {
+        for number in 0..50 {
+            add(&app, &format!("note{number} of round{round}"))
+                .await
+                .unwrap();
+        }
+        let writers = (0..4).map(|writer| {
+            let app = app.clone();
+            tokio::spawn(async move {
+                for number in 0..40 {
+                    // Only the time is bounded: it may fall together with the emptying.
+                    let began = Instant::now();
+                    let content = format!("traffic{number} of writer{writer} in round{round}");
+                    let _ = add(&app, &content).await;
+                    let _ = search(&app, "note").await;
+                    assert!(began.elapsed() < LIMIT);
+                }
+            })
+        });
+        let writers: Vec<_> = writers.collect();
+        server.run("FLUSHALL");
+        for writer in writers {
+            writer.await.unwrap();
+        }
+        let content = format!("told after the emptying in round{round}");
+        add(&app, &content).await.unwrap();
+        let found = search(&app, "emptying").await.unwrap();
+        assert_eq!(found, [content]);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -86,14 +86,19 @@ impl Both {
         }
     }
 
-    /// Clicks, tells again, edits and takes back, in any order, in both.
-    async fn change(&mut self, random: &mut fastrand::Rng) {
+    /// Clicks, tells again, edits and takes back, in any order, in both; and hashes that someone else
+    /// writes, which the first of them takes over, and the second is told of.
+    async fn change(&mut self, server: &Server, random: &mut fastrand::Rng) {
         let owner = Scope::owner();
         for number in 0..CHANGES {
             let which = random.usize(..self.contents.len());
             let content = self.contents[which].clone();
             let now = start() + TimeDelta::seconds(number as i64);
-            let kind = random.usize(..4);
+            let kind = random.usize(..5);
+            if kind == 4 {
+                self.write_elsewhere(server, random, number).await;
+                continue;
+            }
             for (app, ids) in self.apps.iter().zip(&mut self.ids) {
                 let id = ids[&content].clone();
                 match kind {
@@ -128,6 +133,28 @@ impl Both {
                 self.contents[which].push_str(" again");
             }
         }
+    }
+
+    async fn write_elsewhere(&self, server: &Server, random: &mut fastrand::Rng, number: usize) {
+        let content = text(random, MEMORIES + number);
+        let created_at = start() - TimeDelta::minutes(number as i64);
+        let (key, created) = (
+            format!("memory:frag:{number:012x}"),
+            created_at.to_rfc3339(),
+        );
+        server.run_words(&["HSET", &key, "content", &content, "created", &created]);
+        if number.is_multiple_of(3) {
+            server.quiet_store().adopt().await.unwrap();
+        }
+        let draft = Draft {
+            content,
+            created_at: Some(created_at),
+            ..Draft::default()
+        };
+        let [_, embedded] = &self.apps;
+        write::add(embedded, &Scope::owner(), draft, start())
+            .await
+            .unwrap();
     }
 
     /// The five best of both for each question, with their scores.
@@ -180,6 +207,7 @@ async fn both_stores_find_the_same_with_the_same_scores_before_and_after_a_thous
     for mode in [Mode::Lexical, Mode::Hybrid] {
         both.compare(&mut random, mode).await;
     }
-    both.change(&mut random).await;
+    both.change(&server, &mut random).await;
+    server.quiet_store().adopt().await.unwrap();
     both.compare(&mut random, Mode::Lexical).await;
 }

@@ -6,12 +6,12 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use lru::LruCache;
-use redis::Pipeline;
+use redis::{Pipeline, Value};
 
 use super::RedisStore;
 use super::codec::{self, FIELDS, STATE_FIELDS, Stored};
 use super::transaction::unexpected;
-use super::values::answers;
+use super::values::{answers, list};
 use super::vectors;
 use crate::analysis::terms::Frequencies;
 use crate::memory::{Memory, MemoryId};
@@ -92,14 +92,19 @@ impl Lately {
     }
 }
 
+/// An id with the revision that Redis told of.
+pub(super) type Told = (MemoryId, String);
+/// Memories by their ids.
+pub(super) type All = HashMap<MemoryId, Arc<Held>>;
+
 impl RedisStore {
-    /// The memories of these ids that there are; those that are not kept at their revisions are read.
+    /// The memories of these ids that there are, at these revisions; `None` if one changed meanwhile.
     /// `field` is that of the model whose vectors are wanted.
     pub(super) async fn held(
         &self,
-        told: Vec<(MemoryId, String)>,
+        told: Vec<Told>,
         field: Option<&str>,
-    ) -> Result<HashMap<MemoryId, Arc<Held>>, StoreError> {
+    ) -> Result<Option<All>, StoreError> {
         let mut all = HashMap::with_capacity(told.len());
         let mut missing = Vec::new();
         {
@@ -107,46 +112,52 @@ impl RedisStore {
             for (id, revision) in told {
                 match lately.get(&id, &revision, field) {
                     Some(held) => drop(all.insert(id, held)),
-                    None => missing.push(id),
+                    None => missing.push((id, revision)),
                 }
             }
         }
         if missing.is_empty() {
-            return Ok(all);
+            return Ok(Some(all));
         }
-        let read = self.read_to_hold(&missing, field).await?;
-        let mut lately = self.inner.lately();
-        for held in read {
-            lately.keep(held.clone());
-            all.insert(held.memory.id.clone(), held);
-        }
-        Ok(all)
-    }
-
-    async fn read_to_hold(
-        &self,
-        ids: &[MemoryId],
-        field: Option<&str>,
-    ) -> Result<Vec<Arc<Held>>, StoreError> {
         let keys = &self.inner.keys;
         let mut pipeline = Pipeline::new();
-        for id in ids {
-            // The revision first: one that is too old is noticed by the next search.
-            pipeline.cmd("HMGET").arg(keys.state(id)).arg(&STATE_FIELDS);
+        pipeline.atomic();
+        for (id, _) in &missing {
             let fragment = pipeline.cmd("HMGET").arg(keys.fragment(id)).arg(&FIELDS);
             fragment.arg(field);
+            pipeline.cmd("HMGET").arg(keys.state(id)).arg(&STATE_FIELDS);
         }
-        let mut told = self.inner.connection.pipeline(&pipeline).await?.into_iter();
-        let mut next = || told.next().and_then(answers).ok_or_else(unexpected);
-        let mut read = Vec::with_capacity(ids.len());
-        for id in ids {
-            let (state, mut fragment) = (next()?, next()?);
+        let mut read = self.inner.connection.pipeline(&pipeline).await?.into_iter();
+        let rows = list(read.next().ok_or_else(unexpected)?)?;
+        let (read, are_as_told) = self.keep(missing, rows, field)?;
+        all.extend(read);
+        Ok(are_as_told.then_some(all))
+    }
+
+    /// Keeps memories: `rows` has for each the values of its fields and of its vector, then those of
+    /// its state. Those that there are, and whether all are as they were told.
+    pub(super) fn keep(
+        &self,
+        told: Vec<Told>,
+        rows: Vec<Value>,
+        field: Option<&str>,
+    ) -> Result<(All, bool), StoreError> {
+        let mut rows = rows.into_iter();
+        let mut next = || rows.next().and_then(answers).ok_or_else(unexpected);
+        let (mut all, mut are_as_told) = (HashMap::with_capacity(told.len()), true);
+        let mut lately = self.inner.lately();
+        for (id, told) in told {
+            let (mut fragment, state) = (next()?, next()?);
+            are_as_told &=
+                state.first().and_then(Option::as_deref).unwrap_or_default() == told.as_bytes();
             let vector = field.and_then(|field| Some((field.to_owned(), fragment.pop()?)));
-            if let Stored::Present { memory, revision } = codec::stored(id, &fragment, &state) {
-                read.push(Arc::new(Held::new(memory, revision, vector)));
+            if let Stored::Present { memory, revision } = codec::stored(&id, &fragment, &state) {
+                let held = Arc::new(Held::new(memory, revision, vector));
+                lately.keep(held.clone());
+                all.insert(id, held);
             }
         }
-        Ok(read)
+        Ok((all, are_as_told))
     }
 }
 

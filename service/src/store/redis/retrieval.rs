@@ -2,15 +2,15 @@
 //! reads those that it does not know yet (`lately`) in a second one.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
+use redis::Value;
 
 use super::RedisStore;
-use super::codec;
+use super::codec::{self, FIELDS, STATE_FIELDS};
 use super::control::lock_of;
 use super::errors::{self, from_redis};
-use super::lately::Held;
+use super::lately::{All, Held, Told};
 use super::query::sides;
 use super::scripts::Name;
 use super::tokens;
@@ -30,6 +30,9 @@ use crate::vector::Probe;
 const LEAST_DEPTH: usize = 150;
 /// Most neighbours for each candidate that is wanted.
 const NEIGHBOURS_FACTOR: usize = 8;
+/// How often a search is asked again when candidates changed before they were read; then they are read
+/// in the same step.
+const TRIES: usize = 2;
 /// Most terms that the engine looks for: the most telling ones.
 const MOST_TERMS: usize = 64;
 
@@ -42,33 +45,65 @@ impl RedisStore {
         now: DateTime<Utc>,
     ) -> Result<Retrieved, StoreError> {
         self.prepared_for(plan).await?;
-        let arguments = self.question(scope, plan, now);
-        let asked = self
-            .inner
-            .connection
-            .script(Name::Retrieve, &arguments)
-            .await;
-        let asked = match asked {
+        let field = plan
+            .vector
+            .as_ref()
+            .map(|vector| vectors::field(&vector.model));
+        let field = field.as_deref();
+        for tried in 0..=TRIES {
+            let is_whole = tried == TRIES;
+            let answer = self
+                .ask(plan, &self.question(scope, plan, now, is_whole))
+                .await?;
+            let found = match self.read(answer, now)? {
+                Answer::Locked(lock) => {
+                    return Ok(Retrieved {
+                        lock,
+                        ..Retrieved::default()
+                    });
+                }
+                Answer::Found(found) => found,
+            };
+            let held = if is_whole {
+                Some(self.keep(found.told, found.rows, field)?.0)
+            } else {
+                self.held(found.told, field).await?
+            };
+            if let Some(held) = held {
+                let candidates = found
+                    .order
+                    .candidates(scope, plan, now, &found.statistics, held);
+                return Ok(Retrieved {
+                    lock: None,
+                    hidden: candidates.is_empty() && found.hidden,
+                    candidates,
+                    statistics: found.statistics,
+                });
+            }
+        }
+        Err(unexpected())
+    }
+
+    async fn ask(&self, plan: &Plan, arguments: &[Vec<u8>]) -> Result<Value, StoreError> {
+        let connection = &self.inner.connection;
+        let asked = match connection.script(Name::Retrieve, arguments).await {
             // Someone dropped the index: it is built again, and asked again.
             Err(error) if errors::is_missing_index(&error) => {
                 self.inner.rebuild_index();
                 self.prepared_for(plan).await?;
-                self.inner
-                    .connection
-                    .script(Name::Retrieve, &arguments)
-                    .await
+                connection.script(Name::Retrieve, arguments).await
             }
             asked => asked,
         };
-        let answer = asked.map_err(from_redis)?;
+        asked.map_err(from_redis)
+    }
+
+    fn read(&self, answer: Value, now: DateTime<Utc>) -> Result<Answer, StoreError> {
         let mut answer = list(answer)?.into_iter();
         let mut next = || answer.next().ok_or_else(unexpected);
         if text(next()?).as_deref() == Some("locked") {
             let (value, left) = (text(next()?).unwrap_or_default(), number(next()?));
-            return Ok(Retrieved {
-                lock: lock_of(Some(value), left, now),
-                ..Retrieved::default()
-            });
+            return Ok(Answer::Locked(lock_of(Some(value), left, now)));
         }
         self.inner
             .notice_signals(&text(next()?).unwrap_or_default());
@@ -90,25 +125,20 @@ impl RedisStore {
                 .collect(),
         };
         let hidden = number(next()?) == Some(1);
-        let (best, nearest) = (texts(next()?)?, texts(next()?)?);
-        let told = pairs(next()?)?.into_iter();
-        let told = told.map(|(id, revision)| (MemoryId::new(id), revision));
-        let field = plan
-            .vector
-            .as_ref()
-            .map(|vector| vectors::field(&vector.model));
-        let found = Found {
-            best,
-            nearest,
-            held: self.held(told.collect(), field.as_deref()).await?,
+        let order = Order {
+            best: texts(next()?)?,
+            nearest: texts(next()?)?,
         };
-        let candidates = found.candidates(scope, plan, now, &statistics);
-        Ok(Retrieved {
-            lock: None,
-            hidden: candidates.is_empty() && hidden,
-            candidates,
+        let told = pairs(next()?)?.into_iter();
+        Ok(Answer::Found(Found {
             statistics,
-        })
+            hidden,
+            order,
+            told: told
+                .map(|(id, revision)| (MemoryId::new(id), revision))
+                .collect(),
+            rows: list(next()?)?,
+        }))
     }
 
     /// Makes sure that the index can answer a plan.
@@ -119,8 +149,14 @@ impl RedisStore {
         }
     }
 
-    /// The arguments of the script, in its order.
-    fn question(&self, scope: &Scope, plan: &Plan, now: DateTime<Utc>) -> Vec<Vec<u8>> {
+    /// The arguments of the script, in its order; `is_whole` asks for whole memories.
+    fn question(
+        &self,
+        scope: &Scope,
+        plan: &Plan,
+        now: DateTime<Utc>,
+        is_whole: bool,
+    ) -> Vec<Vec<u8>> {
         let keys = &self.inner.keys;
         let namespace = &scope.namespace;
         let depth = plan.pool.saturating_add(plan.pool / 2).max(LEAST_DEPTH);
@@ -152,7 +188,7 @@ impl RedisStore {
             sides.admitted,
             sides.refused,
         ]);
-        let (near, numbers) = match &plan.vector {
+        let (near, numbers, field) = match &plan.vector {
             Some(vector) => {
                 let field = vectors::field(&vector.model);
                 let near = format!(
@@ -160,7 +196,7 @@ impl RedisStore {
                     sides.anything
                 );
                 let numbers = vectors::bytes(vector.values.iter().copied());
-                (near, numbers)
+                (near, numbers, Some(field))
             }
             None => Default::default(),
         };
@@ -168,6 +204,18 @@ impl RedisStore {
         let mut push = |words: Vec<String>| {
             arguments.extend(words.into_iter().map(String::into_bytes));
         };
+        let (fields, state) = if is_whole {
+            (&FIELDS[..], &STATE_FIELDS[..])
+        } else {
+            Default::default()
+        };
+        let field = field.filter(|_| is_whole);
+        let fields = fields.iter().map(|name| (*name).to_owned()).chain(field);
+        let state = state.iter().map(|name| (*name).to_owned());
+        for fields in [fields.collect::<Vec<_>>(), state.collect()] {
+            push(vec![fields.len().to_string()]);
+            push(fields);
+        }
         push(vec![plan.terms.len().to_string()]);
         for term in &plan.terms {
             push(vec![
@@ -180,17 +228,34 @@ impl RedisStore {
     }
 }
 
+/// What the script tells.
+enum Answer {
+    /// Until when, if there is an end.
+    Locked(Option<Option<DateTime<Utc>>>),
+    Found(Found),
+}
+
 /// What the script found.
 struct Found {
+    statistics: Statistics,
+    /// Whether something would have been found but for filters.
+    hidden: bool,
+    order: Order,
+    /// Both and their neighbours, each once.
+    told: Vec<Told>,
+    /// Their fields, if whole memories were asked for.
+    rows: Vec<Value>,
+}
+
+/// The rough order of the engine.
+struct Order {
     /// Ids of the best by BM25, and a few more.
     best: Vec<String>,
     /// Ids of the nearest by their vectors, and a few more.
     nearest: Vec<String>,
-    /// Memories of both and their neighbours.
-    held: HashMap<MemoryId, Arc<Held>>,
 }
 
-impl Found {
+impl Order {
     /// The pool in the order of `ranking::bm25`, then the nearest that are not of it, and behind them
     /// their neighbours.
     fn candidates(
@@ -199,6 +264,7 @@ impl Found {
         plan: &Plan,
         now: DateTime<Utc>,
         statistics: &Statistics,
+        held: All,
     ) -> Vec<Candidate> {
         let probe = plan
             .vector
@@ -212,8 +278,7 @@ impl Found {
             let terms = plan.terms.iter();
             terms.map(|term| held.terms.get(&term.term)).collect()
         };
-        let mut all: HashMap<MemoryId, Candidate> = self
-            .held
+        let mut all: HashMap<MemoryId, Candidate> = held
             .into_iter()
             .filter(|(_, held)| admits(scope, &plan.filters, &held.memory, now))
             .map(|(id, held)| {

@@ -6,7 +6,8 @@
 --
 -- ARGV is read in the order of `take()` below. Returns {'locked', value, milliseconds left} or
 -- {'found', version of the signals, memories, words, document frequencies, whether something is
--- hidden, ids of the best, ids of the nearest, ids of both and of neighbours each with its revision}.
+-- hidden, ids of the best, ids of the nearest, ids of both and of neighbours each with its revision,
+-- and if fields are asked for, for each of those the fields of the memory and the fields of the state}.
 
 local at = 0
 local function take()
@@ -16,6 +17,14 @@ end
 local function take_number()
   return tonumber(take())
 end
+local function take_list()
+  local list = {}
+  for i = 1, take_number() do
+    list[i] = take()
+  end
+  return list
+end
+
 -- As many arguments as one call may have.
 local MOST = 4000
 
@@ -27,6 +36,7 @@ local most_terms, search_timeout = take_number(), take()
 local universal, universal_from = take_number(), take_number()
 local marker, admitted, refused = take(), take(), take()
 local near, vector = take(), take()
+local fields, state_fields = take_list(), take_list()
 local names, given, weights, own = {}, {}, {}, {}
 for i = 1, take_number() do
   names[i], given[i], own[i] = take(), take_number(), take() == '1'
@@ -174,4 +184,11 @@ if reach > 0 then
     end
   end
 end
-return { 'found', version, memories, words, frequencies, hidden, best, nearest, told }
+local rows = {}
+if #fields > 0 then
+  for i = 1, #told, 2 do
+    rows[i] = redis.call('HMGET', fragments .. told[i], unpack(fields))
+    rows[i + 1] = redis.call('HMGET', states .. told[i], unpack(state_fields))
+  end
+end
+return { 'found', version, memories, words, frequencies, hidden, best, nearest, told, rows }
