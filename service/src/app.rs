@@ -8,8 +8,8 @@ use chrono::{DateTime, Utc};
 
 use crate::analysis::{Analyser, Ingredients};
 use crate::clock::Clock;
-use crate::config::Settings;
 use crate::config::reload::{Reloaded, Source};
+use crate::config::{Settings, StoreChoice};
 use crate::error::Error;
 use crate::meaning::Meaning;
 use crate::ranking::Weights;
@@ -17,6 +17,8 @@ use crate::scope::Scope;
 use crate::session::Sessions;
 use crate::signals::Signals;
 use crate::store::embedded::EmbeddedStore;
+use crate::store::redis::RedisStore;
+use crate::store::redis::adoption::Adoption;
 use crate::store::{Store, StoreError};
 
 /// Everything that a read or a write needs. Cheap to clone; a clone keeps the settings that it has,
@@ -101,9 +103,9 @@ impl App {
         clock: Clock,
         switches: Switches,
     ) -> Result<App, Error> {
-        let store = Arc::new(EmbeddedStore::open(&settings.data_dir)?);
         let embedder = settings.open_embedder()?;
         let analyser = Analyser::new(&settings.user_entities, switches.ingredients);
+        let store = open_store(&settings, &analyser)?;
         let settings = Arc::new(settings);
         Ok(App {
             live: Arc::new(Live {
@@ -219,6 +221,23 @@ impl App {
         let signals = Arc::new(Signals::new(&topics, synonyms, now.date_naive(), half_days));
         self.signals.put(scope, now, version, signals.clone());
         Ok(signals)
+    }
+}
+
+/// The store that the settings choose.
+fn open_store(settings: &Settings, analyser: &Analyser) -> Result<Arc<dyn Store>, StoreError> {
+    match &settings.store {
+        StoreChoice::Embedded => Ok(Arc::new(EmbeddedStore::open(&settings.data_dir)?)),
+        StoreChoice::Redis(options) => {
+            let adoption = Adoption {
+                analyser: analyser.clone(),
+                attention: (
+                    settings.attention_base_increment,
+                    settings.attention_emotion_factor,
+                ),
+            };
+            Ok(Arc::new(RedisStore::open(options, adoption)?))
+        }
     }
 }
 

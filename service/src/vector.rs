@@ -22,6 +22,12 @@ impl ModelId {
         }
     }
 
+    /// The identity that [`ModelId::as_str`] gave.
+    pub fn parse(identity: &str) -> Option<ModelId> {
+        let (name, dimension) = identity.rsplit_once('#')?;
+        Some(ModelId::new(name, dimension.parse().ok()?))
+    }
+
     /// Name and dimension in one: what stores keep vectors by.
     pub fn as_str(&self) -> &str {
         &self.name
@@ -186,6 +192,13 @@ mod tests {
 
     fn model(dimension: usize) -> ModelId {
         ModelId::new(MODEL, dimension)
+    }
+
+    #[test]
+    fn the_identity_of_a_model_is_read_back() {
+        let model = ModelId::new("a#b", 256);
+        assert_eq!(ModelId::parse(model.as_str()), Some(model));
+        assert_eq!(ModelId::parse("a"), None);
     }
 
     fn exact(one: &[f32], other: &[f32]) -> f64 {

@@ -1,14 +1,20 @@
-//! One real service for a test: a socket on a free port, a fresh data folder, a clock set by hand.
+//! One real service for a test: a socket on a free port, a fresh store, a clock set by hand.
+//!
+//! The store is a folder, or with `KEEPSAKE_TEST_STORE=redis` a part of a Redis that all tests of the
+//! process share.
 
-use std::process::Command;
-use std::sync::{Arc, Mutex};
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use keepsake::app::App;
 use keepsake::clock::Clock;
-use keepsake::config::Settings;
+use keepsake::config::{Settings, StoreChoice};
 use keepsake::embedding::Choice;
+use keepsake::store::redis::options::RedisOptions;
 use reqwest::blocking::{Client, RequestBuilder};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap};
 use serde_json::Value;
@@ -30,6 +36,40 @@ pub(crate) struct TestServer {
     stop: Option<oneshot::Sender<()>>,
     thread: Option<std::thread::JoinHandle<()>>,
     folder: Option<tempfile::TempDir>,
+}
+
+/// Where a service with this data folder keeps its memories.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "which store is tested is said by whoever runs the tests"
+)]
+fn store(folder: &Path) -> StoreChoice {
+    match std::env::var("KEEPSAKE_TEST_STORE").as_deref() {
+        Ok("redis") => StoreChoice::Redis(RedisOptions {
+            prefix: format!("{}:", folder.display()),
+            timeout: TIMEOUT,
+            ..RedisOptions::new(redis_url())
+        }),
+        _ => StoreChoice::Embedded,
+    }
+}
+
+/// The address of the Redis, which ends with the process.
+fn redis_url() -> &'static str {
+    static SERVER: OnceLock<(Child, String)> = OnceLock::new();
+    let (_, url) = SERVER.get_or_init(|| {
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/redis/server");
+        let mut server = Command::new(script)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        let output = server.stdout.take().unwrap();
+        BufReader::new(output).read_line(&mut line).unwrap();
+        (server, line.trim().to_owned())
+    });
+    url
 }
 
 /// What came back.
@@ -90,6 +130,7 @@ impl TestServer {
         let now = Arc::new(Mutex::new(now));
         let mut settings = Settings {
             data_dir: folder.path().to_owned(),
+            store: store(folder.path()),
             signals_max_age: Duration::ZERO,
             skip_patterns: skip_patterns(),
             ..Settings::default()
@@ -304,6 +345,16 @@ impl TestServer {
 impl Drop for TestServer {
     fn drop(&mut self) {
         self.end();
+        if let Some(StoreChoice::Redis(options)) = self.folder.as_ref().map(|it| store(it.path())) {
+            // The next index is made by looking through all keys of the server.
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build();
+            let erased = runtime
+                .unwrap()
+                .block_on(keepsake::store::redis::erase::erase(&options));
+            drop(erased);
+        }
     }
 }
 

@@ -45,7 +45,10 @@ def eventually(condition: Callable[[], Any], what: str, patience: float = PATIEN
 
 
 class Service:
-    """A `keepsake serve` on a free port, with a folder of its own."""
+    """A `keepsake serve` on a free port, with a folder of its own.
+
+    With KEEPSAKE_TEST_REDIS, the address of a Redis, it keeps its memories there.
+    """
 
     def __init__(self, folder: Path, port: int | None = None) -> None:
         self.folder = folder
@@ -55,6 +58,8 @@ class Service:
 
     def start(self, *arguments: str, **variables: str) -> Service:
         environment = {k: v for k, v in os.environ.items() if not k.startswith("KEEPSAKE_")}
+        if redis := os.environ.get("KEEPSAKE_TEST_REDIS"):
+            environment |= {"KEEPSAKE_REDIS_URL": redis, "KEEPSAKE_REDIS_PREFIX": f"{self.folder}:"}
         environment.update(variables)
         self._process = subprocess.Popen(
             [

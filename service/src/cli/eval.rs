@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 
 use super::printer::{Printer, progress};
 use super::tables::aligned;
-use super::{Outcome, search};
+use super::{Global, Outcome, flags, search, settings};
 use crate::analysis::Ingredients;
 use crate::app::Switches;
-use crate::config::Settings;
+use crate::config::{Environment, Settings, StoreChoice};
 use crate::evaluation::compare::compare;
 use crate::evaluation::metrics::{NAMES, NDCG, Scores, interval, mean};
 use crate::evaluation::sets::{QuestionSet, load_all};
@@ -34,6 +34,9 @@ pub(super) struct Eval {
     /// Write the ranking of each query to `DIR/MODE/SET.jsonl`
     #[arg(long, value_name = "DIR")]
     runs: Option<PathBuf>,
+    /// Keep the memories in this store while measuring: embedded or redis (as configured)
+    #[arg(long, value_name = "STORE", value_parser = ["embedded", "redis"], default_value = "embedded")]
+    store: String,
     /// Compare two folders of runs query by query instead
     #[arg(long, num_args = 2, value_names = ["BEFORE", "AFTER"], conflicts_with_all = ["ablate", "runs"])]
     compare: Option<Vec<PathBuf>>,
@@ -104,7 +107,15 @@ impl Eval {
         }
     }
 
-    pub(super) async fn run(self, printer: &Printer) -> anyhow::Result<Outcome> {
+    pub(super) async fn run(
+        self,
+        global: &Global,
+        environment: &Environment,
+        printer: &Printer,
+    ) -> anyhow::Result<Outcome> {
+        let mut flags = flags(global);
+        flags.insert("store", self.store.clone());
+        let store = settings(&flags, environment)?.store;
         let mut sets = load_all(&self.folder)?;
         if let Some(unknown) = self
             .sets
@@ -130,7 +141,7 @@ impl Eval {
         let mut rows = Vec::new();
         let mut losses = Vec::new();
         for set in &sets {
-            let (set_rows, loss) = self.measure(set).await?;
+            let (set_rows, loss) = self.measure(set, &store).await?;
             rows.extend(set_rows);
             losses.push(loss);
             progress.inc(1);
@@ -142,10 +153,15 @@ impl Eval {
     }
 
     /// The rows of a set, and what it loses without each part.
-    async fn measure(&self, set: &QuestionSet) -> anyhow::Result<(Vec<Value>, Value)> {
+    async fn measure(
+        &self,
+        set: &QuestionSet,
+        store: &StoreChoice,
+    ) -> anyhow::Result<(Vec<Value>, Value)> {
         // Sets hold texts longer than a service takes by default.
         let settings = Settings {
             max_content_chars: usize::MAX,
+            store: store.clone(),
             ..Settings::default()
         };
         let all = Switches::default();
@@ -168,6 +184,7 @@ impl Eval {
             last = Some((mode, overall(&full.runs)[NDCG]));
         }
         let Some((mode, whole)) = last.filter(|_| self.ablate) else {
+            stored.discard().await?;
             return Ok((measured, Value::Null));
         };
         let mut loss = serde_json::Map::from_iter([
@@ -178,13 +195,14 @@ impl Eval {
             let outcome = if switches.ingredients == all.ingredients {
                 stored.ask(switches, mode).await?
             } else {
-                Stored::new(set, &settings, switches)
-                    .await?
-                    .ask(switches, mode)
-                    .await?
+                let other = Stored::new(set, &settings, switches).await?;
+                let outcome = other.ask(switches, mode).await?;
+                other.discard().await?;
+                outcome
             };
             loss.insert(name.to_owned(), Value::from(overall(&outcome.runs)[NDCG]));
         }
+        stored.discard().await?;
         Ok((measured, Value::Object(loss)))
     }
 }

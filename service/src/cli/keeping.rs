@@ -8,12 +8,23 @@ use serde_json::json;
 
 use super::printer::{Printer, progress};
 use super::{Global, Outcome, flags, settings};
-use crate::config::Environment;
+use crate::config::{Environment, Settings, StoreChoice};
 use crate::meaning::{Backfilled, Meaning};
 use crate::store::embedded::{Backup, EmbeddedStore};
 
 /// How often progress is looked at.
 const LOOK: Duration = Duration::from_millis(100);
+
+/// Settings of an embedded store: what is in Redis is looked after there.
+fn on_a_folder(settings: Settings) -> anyhow::Result<Settings> {
+    match &settings.store {
+        StoreChoice::Embedded => Ok(settings),
+        StoreChoice::Redis(options) => anyhow::bail!(
+            "memories are kept in Redis ({}), which has its own backups and makes its index anew when someone drops it\nhint: `keepsake copy --from configured --to DIR` copies them into a folder",
+            options.place()
+        ),
+    }
+}
 
 #[derive(Debug, Args)]
 pub(super) struct BackupTo {
@@ -29,7 +40,7 @@ impl BackupTo {
         environment: &Environment,
         printer: &Printer,
     ) -> anyhow::Result<Outcome> {
-        let settings = settings(&flags(global), environment)?;
+        let settings = on_a_folder(settings(&flags(global), environment)?)?;
         let backup = Backup::prepare(&settings.data_dir, &self.to)?;
         let progress = progress(Some(backup.size()), "bytes")?;
         let partial = backup.partial();
@@ -61,7 +72,7 @@ impl Reindex {
         environment: &Environment,
         printer: &Printer,
     ) -> anyhow::Result<Outcome> {
-        let settings = settings(&flags(global), environment)?;
+        let settings = on_a_folder(settings(&flags(global), environment)?)?;
         let store = EmbeddedStore::open(&settings.data_dir)?;
         store.reindex().await?;
         store.want_index();

@@ -5,6 +5,7 @@
 
 mod client;
 mod config;
+mod copy;
 mod eval;
 mod export;
 mod import;
@@ -14,6 +15,7 @@ mod memories;
 mod model;
 mod presence;
 mod printer;
+mod redis;
 mod search;
 mod serve;
 mod service;
@@ -33,7 +35,7 @@ use tracing_subscriber::EnvFilter;
 
 use crate::app::App;
 use crate::clock::Clock;
-use crate::config::{Environment, Flags, Loaded, Settings, load};
+use crate::config::{Environment, Flags, Loaded, Settings, StoreChoice, load};
 use crate::http::local::Local;
 use crate::secret::Secret;
 use client::{Client, Identity, Transport};
@@ -164,6 +166,14 @@ enum Verb {
     /// Write every memory to standard output, one JSON object a line
     #[command(after_help = "Example:\n  keepsake export > backup.ndjson")]
     Export,
+    /// Copy everything of one store into another; what is there as new stays
+    #[command(
+        after_help = "Example:\n  keepsake copy --from ~/.local/share/keepsake --to redis://127.0.0.1:6379\n\nRunning it again goes on where it was interrupted."
+    )]
+    Copy(copy::Copy),
+    /// What concerns Redis alone
+    #[command(after_help = "Example:\n  keepsake redis drop-python-index")]
+    Redis(redis::Redis),
     /// Count memories by state
     #[command(after_help = "Example:\n  keepsake stats")]
     Stats,
@@ -256,7 +266,9 @@ async fn dispatch(
     match arguments.verb {
         Verb::Serve(serve) => serve.run(global, environment, printer).await,
         Verb::Service(service) => service.run(global, environment, program, printer),
-        Verb::Eval(eval) => eval.run(printer).await,
+        Verb::Eval(eval) => eval.run(global, environment, printer).await,
+        Verb::Copy(copy) => copy.run(global, environment, printer).await,
+        Verb::Redis(redis) => redis.run(global, environment, printer).await,
         Verb::Mcp(mcp) => mcp.run(client().await?).await,
         Verb::Model(model) => model.run(global, environment, printer).await,
         Verb::Config(config) => config.run(&flags(global), environment, printer),
@@ -332,9 +344,9 @@ async fn client(
     let settings = settings(&flags(global), environment)?;
     identity.agent = identity.agent.or(settings.agent_id.clone());
     identity.primary |= identity.agent.is_none() || settings.is_primary;
-    let running = match now {
-        None => Transport::running(&settings.data_dir, key.as_ref()).await,
-        Some(_) => None,
+    let running = match (now, &settings.store) {
+        (None, StoreChoice::Embedded) => Transport::running(&settings.data_dir, key.as_ref()).await,
+        _ => None,
     };
     let transport = match running {
         Some(transport) => transport,

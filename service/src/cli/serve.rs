@@ -1,5 +1,6 @@
 //! `keepsake serve`.
 
+use std::error::Error;
 use std::time::Duration;
 
 use clap::Args;
@@ -11,8 +12,8 @@ use super::printer::Printer;
 use super::{Global, Outcome, flags};
 use crate::app::App;
 use crate::clock::Clock;
-use crate::config::Environment;
 use crate::config::reload::Source;
+use crate::config::{Environment, Settings, StoreChoice};
 use crate::http;
 
 /// How often the files of the configuration are looked at: a change is in use within a second.
@@ -40,23 +41,33 @@ impl Serve {
             .iter()
             .for_each(|warning| tracing::warn!("{warning}"));
         let settings = loaded.settings;
-        let folder = settings.data_dir.clone();
+        let place = place(&settings);
+        // Over one Redis there can be many services, and the command line finds it itself.
+        let folder = (settings.store == StoreChoice::Embedded).then(|| settings.data_dir.clone());
         let listener = TcpListener::bind(settings.listen)
             .await
             .map_err(|error| anyhow::anyhow!("cannot listen on `{}`: {error}", settings.listen))?;
         let app = App::following(source, settings, Clock::System)?;
+        // What no waiting will mend stops the start; a store that is merely away will come back.
+        match app.store.check().await {
+            Err(error) if error.is_retryable() => {
+                tracing::warn!(%error, cause = ?error.source(), "the store does not answer yet");
+            }
+            checked => checked?,
+        }
         let url = format!("http://{}", listener.local_addr()?);
-        let presence = presence::announce(&folder, &url, app.clock.now());
-        let held = presence.unwrap_or_else(|error| {
-            tracing::warn!(
-                "the command line will not find this service without `--url {url}`: {error}"
-            );
-            None
+        let held = folder.as_deref().and_then(|folder| {
+            let presence = presence::announce(folder, &url, app.clock.now());
+            presence.unwrap_or_else(|error| {
+                tracing::warn!(
+                    "the command line will not find this service without `--url {url}`: {error}"
+                );
+                None
+            })
         });
         let line = format!(
-            "keepsake {} listening on {url} (store: embedded, {}; {})\n",
+            "keepsake {} listening on {url} (store: {place}; {})\n",
             env!("CARGO_PKG_VERSION"),
-            folder.display(),
             where_texts_go(&app)
         );
         // Ready to be stopped before anyone is told where to connect.
@@ -72,7 +83,7 @@ impl Serve {
             tracing::info!("stopping: finishing what was accepted");
         };
         http::serve(listener, app, stopped).await?;
-        if let Some(held) = held {
+        if let (Some(held), Some(folder)) = (held, folder) {
             presence::withdraw(held, &folder);
         }
         Ok(Outcome::Done)
@@ -91,14 +102,26 @@ async fn follow(app: App) {
     }
 }
 
-/// Which embedder there is, and whether texts leave this machine.
+/// Where memories are kept, for people.
+fn place(settings: &Settings) -> String {
+    match &settings.store {
+        StoreChoice::Embedded => format!("embedded, {}", settings.data_dir.display()),
+        StoreChoice::Redis(options) => format!("redis, {}", options.place()),
+    }
+}
+
+/// Which embedder there is, and where texts go.
 fn where_texts_go(app: &App) -> String {
+    let stay = match app.settings.store {
+        StoreChoice::Embedded => "texts stay on this machine",
+        StoreChoice::Redis(_) => "texts go to Redis alone",
+    };
     let Some(meaning) = &app.meaning else {
-        return "no embedder, texts stay on this machine".to_owned();
+        return format!("no embedder, {stay}");
     };
     let embedder = meaning.embedder();
     match embedder.destination() {
-        None => format!("embedder: {}, texts stay on this machine", embedder.name()),
+        None => format!("embedder: {}, {stay}", embedder.name()),
         Some(url) => format!("embedder: {}, texts go to {url}", embedder.name()),
     }
 }

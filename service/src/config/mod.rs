@@ -9,6 +9,7 @@ mod error;
 mod file;
 mod layers;
 pub mod raw;
+mod redis;
 pub mod reload;
 mod resolve;
 #[cfg(test)]
@@ -25,6 +26,7 @@ use serde_json::Value;
 
 use crate::embedding::{self, Choice, EmbedError, Embedder};
 use crate::ranking::Weights;
+use crate::store::redis::options::RedisOptions;
 use file::Files;
 use layers::Layers;
 use values::Values;
@@ -38,6 +40,7 @@ pub const EXAMPLE_SKIP_PATTERNS: &str = include_str!("../../../skip_patterns.exa
 /// Complete, checked settings. What each means is in `config.example.json`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
+    pub store: StoreChoice,
     pub listen: SocketAddr,
     pub data_dir: PathBuf,
     pub top_k: usize,
@@ -71,6 +74,14 @@ impl Default for Settings {
         let unset = Read::new(&Layers::default(), &Environment::new(), Files::default());
         unset.settings
     }
+}
+
+/// Where memories are kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StoreChoice {
+    /// A folder: `data_dir`.
+    Embedded,
+    Redis(RedisOptions),
 }
 
 impl Settings {

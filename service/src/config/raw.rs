@@ -103,7 +103,7 @@ const LENGTH: Kind = Kind::Count(1, 10_000_000);
 const DAYS: Kind = Kind::Count(0, 100_000);
 
 /// Every key.
-pub const KEYS: [Key; 58] = [
+pub const KEYS: [Key; 62] = [
     fixed(
         "store",
         Kind::Choice(&["auto", "redis", "embedded"]),
@@ -124,6 +124,10 @@ pub const KEYS: [Key; 58] = [
         Kind::Choice(&["single", "sentinel"]),
         r#""single""#,
     ),
+    fixed("redis_sentinels", Kind::Text, ""),
+    fixed("redis_sentinel_master", Kind::Text, r#""mymaster""#),
+    fixed("redis_sentinel_password", Kind::Secret, ""),
+    fixed("redis_prefix", Kind::Text, ""),
     key("top_k", HITS, "5"),
     key("candidate_pool", DEPTH, "100"),
     key("candidate_k", DEPTH, "10"),

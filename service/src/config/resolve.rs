@@ -8,7 +8,7 @@ use super::error::{Fault, Origin};
 use super::file::Files;
 use super::layers::Environment;
 use super::values::Values;
-use super::{RedactSecrets, Settings};
+use super::{RedactSecrets, Settings, redis};
 use crate::embedding::Choice;
 use crate::embedding::choice::{At, Wish};
 use crate::ranking::Weights;
@@ -28,6 +28,7 @@ pub(super) fn resolve(
 ) -> Settings {
     let lines = |key, warnings: &mut Vec<String>| file_lines(values, key, files, warnings);
     let settings = Settings {
+        store: redis::choose(values, faults),
         listen: listen(values),
         data_dir: values
             .path("data_dir")
@@ -60,7 +61,6 @@ pub(super) fn resolve(
         },
         signals_max_age: SIGNALS_MAX_AGE,
     };
-    check_store(values, faults);
     check_listen(values, settings.listen, faults);
     settings
 }
@@ -150,21 +150,6 @@ fn file_lines(
 fn listen(values: &Values) -> SocketAddr {
     let default = SocketAddr::from(([127, 0, 0, 1], 7437));
     values.address("listen").unwrap_or(default)
-}
-
-/// Without Redis in this version, settings that choose it must not be passed over.
-fn check_store(values: &Values, faults: &mut Vec<Fault>) {
-    let store = values.text("store").unwrap_or_default();
-    let origin = values.origin("store").unwrap_or(&Origin::Default);
-    if store == "redis" {
-        faults.push(Fault::Combination {
-            origin: origin.clone(),
-            key: "store",
-            found: "`redis`".to_owned(),
-            problem: "which this version does not have".to_owned(),
-            hint: "allowed is auto or embedded",
-        });
-    }
 }
 
 fn check_listen(values: &Values, listen: SocketAddr, faults: &mut Vec<Fault>) {

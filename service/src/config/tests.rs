@@ -63,6 +63,10 @@ redis_username | null | KEEPSAKE_REDIS_USERNAME | "ann" | 1 |
 redis_password | null | KEEPSAKE_REDIS_PASSWORD | "pw" | 1 |
 redis_db | 0 | KEEPSAKE_REDIS_DB | 3 | 1.5 | -1
 redis_mode | "single" | KEEPSAKE_REDIS_MODE | "sentinel" | 1 | "cluster"
+redis_sentinels | null | KEEPSAKE_REDIS_SENTINELS | "one:26379,two" | 1 |
+redis_sentinel_master | "mymaster" | KEEPSAKE_REDIS_SENTINEL_MASTER | "main" | 1 |
+redis_sentinel_password | null | KEEPSAKE_REDIS_SENTINEL_PASSWORD | "pw" | 1 |
+redis_prefix | null | KEEPSAKE_REDIS_PREFIX | "mine:" | 1 |
 top_k | 5 | KEEPSAKE_TOP_K | 7 | "five" | 0
 candidate_pool | 100 | KEEPSAKE_CANDIDATE_POOL | 200 | 2.5 | 10001
 candidate_k | 10 | KEEPSAKE_CANDIDATE_K | 20 | "20" | 0
@@ -142,6 +146,8 @@ fn lines() -> Vec<Line> {
 fn setting(key: &str, value: &Value) -> String {
     match key.split_once('.') {
         Some((group, name)) => json!({group: {name: value}}).to_string(),
+        // Whoever asks sentinels names one.
+        None if key == "redis_mode" => json!({key: value, "redis_sentinels": "one"}).to_string(),
         None => json!({key: value}).to_string(),
     }
 }

@@ -73,6 +73,11 @@ impl Values {
         self.text(name)?.parse().ok()
     }
 
+    /// Whether a value is an empty text, which is as if unset.
+    pub(super) fn is_empty(&self, name: &'static str) -> bool {
+        self.value(name).as_str() == Some("")
+    }
+
     /// Where a value is written, if it is.
     pub(super) fn origin(&self, name: &str) -> Option<&Origin> {
         self.set.get(name).map(|written| &written.origin)

@@ -12,12 +12,13 @@ use anyhow::Context;
 use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::app::{App, Switches};
-use crate::clock::Clock;
-use crate::config::Settings;
+use crate::clock::{Clock, new_id};
+use crate::config::{Settings, StoreChoice};
 use crate::memory::{Details, Place};
 use crate::query::Filters;
 use crate::read::{self, Mode, Request, context};
 use crate::scope::Scope;
+use crate::store::redis::{self, options::RedisOptions};
 use crate::write::{self, Draft};
 use metrics::Scores;
 use sets::{Labelled, QuestionSet};
@@ -48,6 +49,8 @@ pub struct Stored<'a> {
     set: &'a QuestionSet,
     groups: BTreeMap<String, Group>,
     _folder: tempfile::TempDir,
+    /// What was written to Redis, to be deleted.
+    in_redis: Vec<RedisOptions>,
 }
 
 struct Group {
@@ -69,19 +72,38 @@ impl<'a> Stored<'a> {
         switches: Switches,
     ) -> anyhow::Result<Stored<'a>> {
         let folder = tempfile::tempdir()?;
+        let run = new_id()?;
         let mut groups = BTreeMap::new();
+        let mut in_redis = Vec::new();
         for (number, (name, memories)) in set.groups().into_iter().enumerate() {
-            let settings = Settings {
+            let mut settings = Settings {
                 data_dir: folder.path().join(number.to_string()),
                 ..settings.clone()
             };
+            if let StoreChoice::Redis(options) = &mut settings.store {
+                options.prefix.push_str(&format!("eval:{run}:{number}:"));
+                in_redis.push(options.clone());
+            }
             groups.insert(name, Group::new(settings, switches, &memories).await?);
         }
         Ok(Stored {
             set,
             groups,
             _folder: folder,
+            in_redis,
         })
+    }
+
+    /// Deletes what was stored.
+    ///
+    /// # Errors
+    /// When Redis fails.
+    pub async fn discard(self) -> anyhow::Result<()> {
+        drop(self.groups);
+        for options in &self.in_redis {
+            redis::erase::erase(options).await?;
+        }
+        Ok(())
     }
 
     /// Asks every question in a mode with these parts switched on.

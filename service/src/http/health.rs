@@ -57,9 +57,13 @@ pub(super) async fn readyz(Shared(app): Shared<App>) -> Response {
     let complaints = app.configuration_complaints();
     let complaints = complaints.iter();
     reasons.extend(complaints.map(|complaint| format!("configuration: {complaint}")));
-    match app.store.check().await {
-        Ok(()) => {
-            Json(json!({"ready": true, "store": "ok", "embedder": embedder, "reasons": reasons}))
+    let checked = match app.store.check().await {
+        Ok(()) => app.store.notes().await,
+        Err(error) => Err(error),
+    };
+    match checked {
+        Ok(notes) => {
+            Json(json!({"ready": true, "store": "ok", "embedder": embedder, "reasons": reasons, "notes": notes}))
                 .into_response()
         }
         Err(error) => {

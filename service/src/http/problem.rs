@@ -308,6 +308,7 @@ impl From<StoreError> for Problem {
         let problem = match &error {
             StoreError::Unavailable(_) => down("store-unavailable"),
             StoreError::Timeout(_) => down("store-timeout"),
+            StoreError::Refused(_) => down("store-refused"),
             StoreError::Full(_) => down("store-full"),
             StoreError::ReadOnly(_) => down("store-read-only"),
             StoreError::Corrupt { .. } => down("store-damaged"),

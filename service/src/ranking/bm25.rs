@@ -11,9 +11,9 @@ const B: f64 = 0.75;
 /// locomo-en 0.009 nDCG@10 and cost skills 0.003, and 0.5, which gained 0.017 and cost 0.007.
 const COVERAGE: f64 = 0.4;
 /// A term that more than this share of the memories hold is left out when rarer ones remain ...
-const UNIVERSAL: f64 = 0.8;
+pub const UNIVERSAL: f64 = 0.8;
 /// ... in a namespace of at least so many memories: in a smaller one every term is everywhere.
-const UNIVERSAL_FROM: u64 = 10;
+pub const UNIVERSAL_FROM: u64 = 10;
 
 /// A plan weighted by the statistics of its namespace.
 #[derive(Debug, Clone)]

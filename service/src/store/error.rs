@@ -9,11 +9,14 @@ pub enum StoreError {
     /// Did not answer in time.
     #[error("the store did not answer in time")]
     Timeout(#[source] Source),
+    /// Cannot be used as it is set up; the cause says what to do.
+    #[error("{0}")]
+    Refused(#[source] Source),
     /// No room left.
-    #[error("the store is full")]
+    #[error("the store is full: {0}")]
     Full(#[source] Source),
     /// Takes no writes.
-    #[error("the store is read-only")]
+    #[error("the store is read-only: {0}")]
     ReadOnly(#[source] Source),
     /// What is stored cannot be understood.
     #[error("the store is damaged: {what}")]

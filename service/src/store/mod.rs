@@ -10,8 +10,11 @@ pub mod conformance;
 pub mod counter;
 pub mod embedded;
 pub mod error;
+mod gathered;
+mod lifecycle;
 pub mod operation;
 pub mod record;
+pub mod redis;
 
 use async_trait::async_trait;
 use chrono::{DateTime, NaiveDate, Utc};
@@ -317,6 +320,11 @@ pub trait ControlStore: Send + Sync {
     /// Fails if the store cannot answer.
     async fn check(&self) -> Result<(), StoreError>;
 
+    /// What is going on or odd in the store, in sentences for people; nothing in the normal case.
+    async fn notes(&self) -> Result<Vec<String>, StoreError> {
+        Ok(Vec::new())
+    }
+
     async fn stats(&self, scope: &Scope, now: DateTime<Utc>) -> Result<Stats, StoreError>;
 
     /// The answer kept under a key, unless it is older than `operation::REMEMBERED`.
@@ -418,6 +426,9 @@ pub trait RecordStore: Send + Sync {
         skip: usize,
         limit: usize,
     ) -> Result<Vec<Record>, StoreError>;
+
+    /// Each kind and namespace that has records, in the order of the alphabet.
+    async fn record_places(&self) -> Result<Vec<(String, String)>, StoreError>;
 
     /// Deletes a record; whether there was one.
     async fn delete_record(

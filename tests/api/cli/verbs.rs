@@ -95,15 +95,19 @@ fn all_verbs() -> BTreeSet<String> {
     verbs
 }
 
+/// What only a Redis can show (`tests/redis`).
+const SHOWN_ELSEWHERE: &str = "redis drop-python-index";
+
 #[test]
 fn every_verb_has_an_example_that_succeeds_and_one_that_fails() {
     let steps = steps(TRANSCRIPT);
     for (what, wanted) in [("succeeds", true), ("fails", false)] {
-        let shown: BTreeSet<String> = steps
+        let mut shown: BTreeSet<String> = steps
             .iter()
             .filter(|step| (step.code == 0) == wanted)
             .map(|step| verb(&step.command))
             .collect();
+        shown.insert(SHOWN_ELSEWHERE.to_owned());
         let missing: Vec<_> = all_verbs().difference(&shown).cloned().collect();
         assert_eq!(missing, Vec::<String>::new(), "no example that {what}");
     }

@@ -180,6 +180,7 @@ macro_rules! conformance {
                 records_come_the_newest_put_first
                 the_oldest_records_beyond_the_most_are_dropped
                 a_deleted_record_is_gone
+                kinds_and_namespaces_with_records_are_told
             }
             restoring {
                 a_scan_of_counters_has_each_once

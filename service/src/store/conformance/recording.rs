@@ -92,3 +92,26 @@ pub(crate) async fn a_deleted_record_is_gone(store: &dyn Store) {
     assert_eq!(get(store, "one").await, None);
     assert_eq!(keys(store, 0, 10).await, ["two"]);
 }
+
+pub(crate) async fn kinds_and_namespaces_with_records_are_told(store: &dyn Store) {
+    assert_eq!(store.record_places().await.unwrap(), []);
+    for (kind, namespace) in [
+        ("letter", "b:c"),
+        ("letter", ""),
+        ("a", "x"),
+        ("letter", "b:c"),
+    ] {
+        let record = Record::new("key", "x");
+        store
+            .put_record(kind, namespace, record, None)
+            .await
+            .unwrap();
+    }
+    store.delete_record("a", "x", "key").await.unwrap();
+    let places = store.record_places().await.unwrap();
+    let expected = [("letter", ""), ("letter", "b:c")];
+    assert_eq!(
+        places,
+        expected.map(|(kind, namespace)| (kind.to_owned(), namespace.to_owned()))
+    );
+}

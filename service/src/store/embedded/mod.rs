@@ -31,6 +31,7 @@ use rusqlite::{Connection, Transaction};
 use crate::memory::{Edit, Memory, MemoryId, NewMemory};
 use crate::query::{Plan, Retrieved};
 use crate::scope::Scope;
+use crate::store::gathered::Counters;
 use crate::store::{
     Added, Cursor, Deleted, Edited, Import, Imported, ListFilters, MemoryStore, Operated,
     Operation, Resolved, Retriever, StoreError,
@@ -39,7 +40,6 @@ pub use backup::Backup;
 use follower::Follower;
 use indexer::Indexer;
 use retrieval::{Failure, Source};
-use sqlite::counters::Counters;
 use sqlite::{changes, control, from_sqlite, lists, memories, operations};
 use writer::Writer;
 

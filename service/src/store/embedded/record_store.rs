@@ -45,6 +45,10 @@ impl RecordStore for EmbeddedStore {
             .await
     }
 
+    async fn record_places(&self) -> Result<Vec<(String, String)>, StoreError> {
+        self.read(|connection, _| records::places(connection)).await
+    }
+
     async fn delete_record(
         &self,
         kind: &str,

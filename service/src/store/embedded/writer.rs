@@ -8,9 +8,10 @@ use std::thread::JoinHandle;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use tokio::sync::oneshot;
 
-use super::sqlite::counters::Counters;
+use super::sqlite::counters;
 use super::sqlite::from_sqlite;
 use crate::store::StoreError;
+use crate::store::gathered::Counters;
 
 /// Most writes in one transaction.
 const MOST_TOGETHER: usize = 256;
@@ -93,9 +94,9 @@ where
         };
         // A panic is this write's own failure: its savepoint is rolled back and the thread goes on.
         let attempt = AssertUnwindSafe(|| {
-            let mut counters = Counters::default();
-            let result = work(transaction, &mut counters)?;
-            counters.apply(transaction)?;
+            let mut gathered = Counters::default();
+            let result = work(transaction, &mut gathered)?;
+            counters::apply(&gathered, transaction)?;
             Ok(result)
         });
         let result = catch_unwind(attempt)

@@ -11,6 +11,7 @@ use crate::analysis::terms::Frequencies;
 use crate::analysis::{ANALYSIS_VERSION, Analysis};
 use crate::memory::{Details, Fate, Memory, MemoryId, Place, content_hash};
 use crate::store::StoreError;
+use crate::store::lifecycle::place_key;
 
 /// The columns that [`memory`] reads, by name.
 pub(crate) const COLUMNS: &str = "number, id, seq, namespace, agent, content, session, turn, document, shared, category, source, \
@@ -47,16 +48,6 @@ pub(crate) fn day(number: i64) -> NaiveDate {
     TimeDelta::try_days(number)
         .and_then(|days| NaiveDate::default().checked_add_signed(days))
         .unwrap_or(nearest)
-}
-
-/// What the uniqueness of contents is kept by, besides namespace and agent. JSON, so that no name of
-/// a session can imitate a turn.
-pub(crate) fn place_key(place: &Place) -> String {
-    match (&place.session, place.turn, &place.document) {
-        (Some(session), Some(turn), _) => serde_json::json!(["turn", session, turn]).to_string(),
-        (_, _, Some(document)) => serde_json::json!(["document", document]).to_string(),
-        _ => String::new(),
-    }
 }
 
 /// Where each of [`COLUMNS`] is: looking for the names in each row took a third of reading it.

@@ -5,12 +5,13 @@ use std::collections::HashSet;
 use chrono::{DateTime, Utc};
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
-use super::codec::{self, COLUMNS, place_key};
-use super::counters::{Counters, entity_key};
+use super::codec::{self, COLUMNS};
 use super::{from_sqlite, vectors};
-use crate::memory::{Edit, Fate, Memory, MemoryId, NewMemory, Place, State, content_hash};
+use crate::memory::{Edit, Memory, MemoryId, NewMemory, Place, State, content_hash};
 use crate::scope::Scope;
 use crate::store::embedded::index::schema::differ;
+use crate::store::gathered::{Counters, entity_key};
+use crate::store::lifecycle::{self, place_key};
 use crate::store::{Added, Edited, Import, Imported, StoreError};
 
 /// A memory as it is stored, with the number of its row.
@@ -103,9 +104,7 @@ pub(crate) fn add(
     ) = (superseded, &added)
     {
         let mut older = before.clone();
-        older.fate.superseded_by = Some(newer.id.clone());
-        older.details.invalid_at = Some(now);
-        older.updated_at = now;
+        lifecycle::supersede(&mut older, &newer.id, now);
         save(transaction, Some((number, &before)), &older)?;
     }
     Ok(added)
@@ -115,31 +114,16 @@ fn create(
     transaction: &Transaction<'_>,
     counters: &mut Counters,
     scope: &Scope,
-    new: NewMemory,
+    mut new: NewMemory,
     now: DateTime<Utc>,
 ) -> Result<Memory, StoreError> {
-    let memory = Memory {
-        id: new.id,
-        content: new.content,
-        namespace: scope.namespace.clone(),
-        agent: scope.agent.clone(),
-        place: new.place,
-        details: new.details,
-        created_at: new.created_at,
-        updated_at: now,
-        reinforced_at: None,
-        fate: Fate::default(),
-        mentions: 1,
-        feedback: 0.0,
-        level: 0,
-        sources: Vec::new(),
-        analysis: new.analysis,
-    };
+    let (attention, vector) = (new.attention, new.vector.take());
+    let memory = lifecycle::created(scope, new, now);
     let number = save(transaction, None, &memory)?;
     link_entities(transaction, number, &memory)?;
-    vectors::put(transaction, number, new.vector)?;
+    vectors::put(transaction, number, vector)?;
     counters.count(&memory, 1);
-    counters.mention(&memory, memory.created_at, new.attention);
+    counters.mention(&memory, memory.created_at, attention);
     Ok(memory)
 }
 
@@ -152,73 +136,20 @@ fn reinforce(
     new: &NewMemory,
     now: DateTime<Utc>,
 ) -> Result<Added, StoreError> {
-    let state = before.state(now);
-    let mut memory = before.clone();
-    memory.mentions = memory.mentions.saturating_add(1);
-    memory.updated_at = now;
-    memory.reinforced_at = Some(memory.told_at().max(new.created_at));
-    merge_details(&mut memory, new);
-    let hidden = matches!(
-        state,
-        State::Expired | State::Superseded | State::Trashed | State::Corrected
-    );
-    if hidden {
-        memory.fate = Fate {
-            consumed_by: memory.fate.consumed_by,
-            ..Fate::default()
-        };
-        memory.details.invalid_at = new.details.invalid_at;
-    } else if new.details.invalid_at.is_some() {
-        memory.details.invalid_at = new.details.invalid_at;
-    }
+    let (memory, revived) = lifecycle::reinforced(&before, new, now);
     save(transaction, Some((number, &before)), &memory)?;
     vectors::put(transaction, number, new.vector.clone())?;
-    recount(counters, &before, &memory);
+    counters.recount(&before, &memory);
     counters.mention(&memory, new.created_at, new.attention);
-    if let Some(consolidated) = &memory.fate.consumed_by {
-        reinforce_consolidated(transaction, consolidated, new.created_at, now)?;
+    if let Some(consolidated) = &memory.fate.consumed_by
+        && let Some((number, before)) = by_id(transaction, consolidated)?
+    {
+        // A statement that went into a consolidated memory strengthens that one, too.
+        let mut consolidated = before.clone();
+        lifecycle::tell_again(&mut consolidated, new.created_at, now);
+        save(transaction, Some((number, &before)), &consolidated)?;
     }
-    let revived =
-        matches!(state, State::Expired | State::Superseded | State::Trashed).then_some(state);
     Ok(Added::Reinforced { memory, revived })
-}
-
-fn merge_details(memory: &mut Memory, new: &NewMemory) {
-    let details = &mut memory.details;
-    for tag in &new.details.tags {
-        if !details.tags.contains(tag) {
-            details.tags.push(tag.clone());
-        }
-    }
-    details.shared |= new.details.shared;
-    details.pinned |= new.details.pinned;
-    for (own, told) in [
-        (&mut details.category, &new.details.category),
-        (&mut details.source, &new.details.source),
-        (&mut details.entry_type, &new.details.entry_type),
-    ] {
-        if own.is_none() {
-            own.clone_from(told);
-        }
-    }
-    details.metadata.extend(new.details.metadata.clone());
-}
-
-/// A statement that went into a consolidated memory strengthens that one, too.
-fn reinforce_consolidated(
-    transaction: &Transaction<'_>,
-    id: &MemoryId,
-    told_at: DateTime<Utc>,
-    now: DateTime<Utc>,
-) -> Result<(), StoreError> {
-    if let Some((number, before)) = by_id(transaction, id)? {
-        let mut memory = before.clone();
-        memory.mentions = memory.mentions.saturating_add(1);
-        memory.reinforced_at = Some(memory.told_at().max(told_at));
-        memory.updated_at = now;
-        save(transaction, Some((number, &before)), &memory)?;
-    }
-    Ok(())
 }
 
 /// Puts one memory back (see `MemoryStore::import`).
@@ -230,10 +161,8 @@ pub(crate) fn import(
     let memory = &import.memory;
     let there = by_id(transaction, &memory.id)?;
     if let Some((_, before)) = &there {
-        if before.namespace != memory.namespace || before.agent != memory.agent {
-            return Ok(Imported::Refused(
-                "the id belongs to a memory of another agent or namespace",
-            ));
+        if let Some(refusal) = lifecycle::import_refusal(before, memory) {
+            return Ok(Imported::Refused(refusal));
         }
         if before.updated_at >= memory.updated_at {
             return Ok(Imported::Unchanged);
@@ -247,7 +176,7 @@ pub(crate) fn import(
         &memory.content,
     )?;
     if twin.is_some_and(|(_, twin)| twin.id != memory.id) {
-        return Ok(Imported::Refused("another memory has the same content"));
+        return Ok(Imported::Refused(lifecycle::SAME_CONTENT));
     }
     let number = save(
         transaction,
@@ -264,11 +193,11 @@ pub(crate) fn import(
     vectors::put(transaction, number, import.vector)?;
     match there {
         Some((_, before)) => {
-            recount(counters, &before, memory);
+            counters.recount(&before, memory);
             Ok(Imported::Updated)
         }
         None => {
-            if memory.fate.trashed_at.is_none() {
+            if lifecycle::is_counted(memory) {
                 counters.count(memory, 1);
             }
             if let Some(attention) = import.attention {
@@ -285,56 +214,33 @@ pub(crate) fn edit(
     counters: &mut Counters,
     scope: &Scope,
     id: &MemoryId,
-    edit: Edit,
+    mut edit: Edit,
     now: DateTime<Utc>,
 ) -> Result<Edited, StoreError> {
     let Some((number, before)) = find(transaction, scope, id)? else {
         return Ok(Edited::NotFound);
     };
-    let mut memory = before.clone();
-    if let Some((content, analysis)) = edit.content {
+    if let Some((content, _)) = &edit.content {
         let twin = by_content(
             transaction,
-            &memory.namespace,
-            memory.agent.as_deref(),
-            &memory.place,
-            &content,
+            &before.namespace,
+            before.agent.as_deref(),
+            &before.place,
+            content,
         )?;
         if let Some((_, twin)) = twin.filter(|(twin, _)| *twin != number) {
             return Ok(Edited::SameAs(twin.id));
         }
-        if memory.content != content {
+        if before.content != *content {
             vectors::drop_all(transaction, number)?;
         }
-        vectors::put(transaction, number, edit.vector)?;
-        memory.content = content;
-        memory.analysis = analysis;
+        vectors::put(transaction, number, edit.vector.take())?;
     }
-    if let Some(invalid_at) = edit.invalid_at {
-        memory.details.invalid_at = invalid_at;
-        if invalid_at.is_none_or(|end| end > now) {
-            memory.fate.superseded_by = None;
-        }
-    }
-    let details = &mut memory.details;
-    replace(&mut details.tags, edit.tags);
-    replace(&mut details.shared, edit.shared);
-    replace(&mut details.category, edit.category);
-    replace(&mut details.source, edit.source);
-    replace(&mut details.entry_type, edit.entry_type);
-    replace(&mut details.pinned, edit.pinned);
-    replace(&mut details.metadata, edit.metadata);
-    memory.updated_at = now;
+    let memory = lifecycle::edited(&before, edit, now);
     save(transaction, Some((number, &before)), &memory)?;
     link_entities(transaction, number, &memory)?;
-    recount(counters, &before, &memory);
+    counters.recount(&before, &memory);
     Ok(Edited::Done(memory))
-}
-
-fn replace<T>(field: &mut T, value: Option<T>) {
-    if let Some(value) = value {
-        *field = value;
-    }
 }
 
 /// Changes what became of a memory, or its feedback.
@@ -354,7 +260,7 @@ pub(crate) fn change(
     if memory != before {
         memory.updated_at = now;
         save(transaction, Some((number, &before)), &memory)?;
-        recount(counters, &before, &memory);
+        counters.recount(&before, &memory);
     }
     Ok(Some(memory))
 }
@@ -369,7 +275,7 @@ pub(crate) fn purge(
     let Some((number, memory)) = find(transaction, scope, id)? else {
         return Ok(false);
     };
-    if memory.fate.trashed_at.is_none() {
+    if lifecycle::is_counted(&memory) {
         counters.count(&memory, -1);
     }
     let seq = next_seq(transaction)?;
@@ -387,23 +293,6 @@ pub(crate) fn purge(
         )
         .map_err(from_sqlite)?;
     Ok(true)
-}
-
-/// Keeps the statistics right when a memory changes its terms, or goes to the trash or comes back.
-fn recount(counters: &mut Counters, before: &Memory, after: &Memory) {
-    let counted = |memory: &Memory| memory.fate.trashed_at.is_none();
-    if counted(before) != counted(after)
-        || before.analysis != after.analysis
-        || before.details.tags != after.details.tags
-        || before.created_at != after.created_at
-    {
-        if counted(before) {
-            counters.count(before, -1);
-        }
-        if counted(after) {
-            counters.count(after, 1);
-        }
-    }
 }
 
 /// Writes a new row, or over the row that held `before`; the row's number. An index has to take in

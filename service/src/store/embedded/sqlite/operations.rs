@@ -5,11 +5,11 @@ use rusqlite::{Connection, OptionalExtension, Transaction, named_params, params}
 use serde_json::{Value, json};
 
 use super::codec::{self, COLUMNS, millis};
-use super::counters::Counters;
 use super::lists::{self, STATE};
 use super::{from_sqlite, memories};
 use crate::memory::{Memory, MemoryId, NewMemory, State};
 use crate::scope::Scope;
+use crate::store::gathered::Counters;
 use crate::store::operation::REMEMBERED;
 use crate::store::{
     Added, Cursor, Deleted, Effect, KeptAnswer, ListFilters, Operated, Operation, Step, StoreError,

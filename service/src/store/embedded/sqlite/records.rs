@@ -59,6 +59,14 @@ pub(crate) fn list(
     rows.collect::<Result<_, _>>().map_err(from_sqlite)
 }
 
+pub(crate) fn places(connection: &Connection) -> Result<Vec<(String, String)>, StoreError> {
+    let sql = "SELECT DISTINCT kind, namespace FROM records ORDER BY kind, namespace";
+    let mut statement = connection.prepare_cached(sql).map_err(from_sqlite)?;
+    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)));
+    let rows = rows.map_err(from_sqlite)?;
+    rows.collect::<Result<_, _>>().map_err(from_sqlite)
+}
+
 pub(crate) fn delete(
     transaction: &Transaction<'_>,
     kind: &str,

@@ -4,11 +4,11 @@ use chrono::{DateTime, NaiveDate, Utc};
 use rusqlite::{Connection, Transaction, params};
 
 use super::codec::{self, COLUMNS, day, day_number, json, list};
-use super::counters::entity_key;
 use super::from_sqlite;
 use crate::memory::State;
 use crate::scope::Scope;
 use crate::signals::Topic;
+use crate::store::gathered::entity_key;
 use crate::store::{StoreError, Synonyms, TimelineEntry};
 
 /// See `SignalStore::signals_version`.
