@@ -5,6 +5,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod answers;
+mod chat_service;
 mod support;
 mod unrelated;
 mod vector_service;
@@ -18,11 +19,14 @@ mod bulk_delete;
 mod chinese;
 mod cli;
 mod clients;
+mod consolidation;
 mod duplicates;
+mod duplicate_jobs;
 mod embedders;
 mod emotion;
 mod entities;
 mod evaluation;
+mod forgetting;
 mod heavy;
 mod hostile;
 mod http_batches;
@@ -33,9 +37,11 @@ mod http_shapes;
 mod http_signals;
 mod idempotency;
 mod isolation;
+mod maintenance;
 mod meaning;
 mod models;
 mod operations;
+mod pairs;
 mod prefetch_block;
 mod query_rows;
 mod query_text;

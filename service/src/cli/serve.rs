@@ -23,6 +23,10 @@ pub(super) struct Serve {
     /// Address to listen on; port 0 takes a free one
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<String>,
+    /// Also do maintenance: duplicates every hour, consolidation and forgetting every two, synonyms
+    /// and dictionary every eight
+    #[arg(long)]
+    maintenance: bool,
 }
 
 impl Serve {
@@ -44,7 +48,8 @@ impl Serve {
         let listener = TcpListener::bind(settings.listen)
             .await
             .map_err(|error| anyhow::anyhow!("cannot listen on `{}`: {error}", settings.listen))?;
-        let app = App::following(source, settings, Clock::System)?;
+        let mut app = App::following(source, settings, Clock::System)?;
+        app.maintains = self.maintenance;
         let url = format!("http://{}", listener.local_addr()?);
         let presence = presence::announce(&folder, &url, app.clock.now());
         let held = presence.unwrap_or_else(|error| {

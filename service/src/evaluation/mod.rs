@@ -14,6 +14,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use crate::app::{App, Switches};
 use crate::clock::Clock;
 use crate::config::Settings;
+use crate::maintenance::{self, Job, Options, silent};
 use crate::memory::{Details, Place};
 use crate::query::Filters;
 use crate::read::{self, Mode, Request, context};
@@ -59,7 +60,8 @@ struct Group {
 }
 
 impl<'a> Stored<'a> {
-    /// Stores each group of a set in a store of its own.
+    /// Stores each group of a set in a store of its own; with `maintained`, does what maintenance does
+    /// for retrieval: duplicates, synonyms, the dictionary.
     ///
     /// # Errors
     /// When a store fails or refuses a memory.
@@ -67,6 +69,7 @@ impl<'a> Stored<'a> {
         set: &'a QuestionSet,
         settings: &Settings,
         switches: Switches,
+        maintained: bool,
     ) -> anyhow::Result<Stored<'a>> {
         let folder = tempfile::tempdir()?;
         let mut groups = BTreeMap::new();
@@ -75,7 +78,11 @@ impl<'a> Stored<'a> {
                 data_dir: folder.path().join(number.to_string()),
                 ..settings.clone()
             };
-            groups.insert(name, Group::new(settings, switches, &memories).await?);
+            let mut group = Group::new(settings, switches, &memories).await?;
+            if maintained {
+                group.maintain().await?;
+            }
+            groups.insert(name, group);
         }
         Ok(Stored {
             set,
@@ -145,6 +152,14 @@ impl Group {
             }
         }
         Ok(Group { app, ids, end })
+    }
+
+    async fn maintain(&mut self) -> anyhow::Result<()> {
+        for job in [Job::Dedup, Job::Synonyms, Job::Dictionary] {
+            maintenance::run(&self.app, job, Options::default(), silent()).await?;
+        }
+        self.app = self.app.current();
+        Ok(())
     }
 }
 

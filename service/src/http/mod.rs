@@ -110,7 +110,6 @@ fn routes() -> Routes {
         .on(GET, "/v1/skills", skills::list)
         .on(POST, "/v1/skills/search", skills::search)
         .on(GET, "/v1/stats", health::stats)
-        .on(POST, "/v1/maintenance/backfill", maintenance::backfill)
         .on(GET, "/v1/export", export::export)
         .on(POST, "/v1/import", import::import)
         .on(GET, "/healthz", health::healthz)
@@ -119,7 +118,7 @@ fn routes() -> Routes {
         .on(GET, "/health", health::health)
         .on(GET, "/health/ready", health::health)
         .on(GET, "/health/live", health::live);
-    bank::routes(own)
+    bank::routes(maintenance::routes(own))
 }
 
 /// Where the tools for models are.
@@ -156,7 +155,7 @@ fn over(app: App, idempotency: Idempotency, shelf: Shelf) -> Router {
 }
 
 /// Serves until `shutdown` ends, then finishes what was accepted. Meanwhile memories without a vector
-/// get one.
+/// get one, it is stored when memories were found, and if the app says so, maintenance is done.
 ///
 /// # Errors
 /// When the listener fails.
@@ -165,15 +164,49 @@ pub async fn serve(
     app: App,
     shutdown: impl Future<Output = ()> + Send + 'static,
 ) -> std::io::Result<()> {
-    let background = app.meaning.clone().map(|meaning| {
+    let mut background = vec![
+        tokio::spawn(store_recalls(app.clone())),
+        tokio::spawn(follow_dictionary(app.clone())),
+    ];
+    background.extend(app.meaning.clone().map(|meaning| {
         let store = app.store.clone();
         tokio::spawn(async move { meaning.keep_complete(store).await })
-    });
+    }));
+    if app.maintains {
+        background.push(tokio::spawn(maintenance::keep_up(app.clone())));
+    }
+    let kept = app.clone();
     let served = axum::serve(listener, router(app))
         .with_graceful_shutdown(shutdown)
         .await;
-    if let Some(background) = background {
-        background.abort();
+    background.iter().for_each(tokio::task::JoinHandle::abort);
+    if let Err(error) = kept.store_recalls().await {
+        tracing::warn!(%error, "when memories were last found is not stored");
     }
     served
+}
+
+/// How often the version of the dictionary is looked at.
+const DICTIONARY: std::time::Duration = std::time::Duration::from_secs(1);
+
+/// Takes up what other processes learnt.
+async fn follow_dictionary(app: App) {
+    loop {
+        if let Err(error) = app.refresh_dictionary().await {
+            tracing::debug!(%error, "the dictionary cannot be looked at");
+        }
+        tokio::time::sleep(DICTIONARY).await;
+    }
+}
+
+/// How often it is stored when memories were found: losing that much is accepted.
+const RECALLS: std::time::Duration = std::time::Duration::from_secs(60);
+
+async fn store_recalls(app: App) {
+    loop {
+        tokio::time::sleep(RECALLS).await;
+        if let Err(error) = app.store_recalls().await {
+            tracing::warn!(%error, "when memories were last found is not stored");
+        }
+    }
 }

@@ -17,6 +17,7 @@ mod matrix;
 mod record_store;
 mod retrieval;
 mod sqlite;
+mod upkeep;
 mod vector_store;
 mod writer;
 
@@ -58,6 +59,8 @@ struct Inner {
     /// Idle connections for reading.
     readers: Mutex<Vec<Connection>>,
     follower: Arc<Follower>,
+    /// Those that this process holds.
+    leases: Mutex<Vec<upkeep::Lease>>,
 }
 
 impl EmbeddedStore {
@@ -88,6 +91,7 @@ impl EmbeddedStore {
             file,
             readers: Mutex::default(),
             follower,
+            leases: Mutex::default(),
         };
         Ok(EmbeddedStore(Arc::new(inner)))
     }
@@ -227,8 +231,11 @@ impl MemoryStore for EmbeddedStore {
         now: DateTime<Utc>,
     ) -> Result<Option<Memory>, StoreError> {
         self.change(scope, id, now, |memory| {
-            memory.fate.trashed_at = None;
-            memory.fate.consumed_by = None;
+            let fate = &mut memory.fate;
+            let (trashed, consumed) = (fate.trashed_at.take(), fate.consumed_by.take());
+            if trashed.is_none() && consumed.is_none() && fate.superseded_by.take().is_some() {
+                memory.details.invalid_at = None;
+            }
         })
         .await
     }

@@ -32,7 +32,7 @@ pub(crate) fn find(
     }))
 }
 
-fn by_id(connection: &Connection, id: &MemoryId) -> Result<Option<Row>, StoreError> {
+pub(super) fn by_id(connection: &Connection, id: &MemoryId) -> Result<Option<Row>, StoreError> {
     let sql = format!("SELECT {COLUMNS} FROM memories WHERE id = ?1");
     let mut statement = connection.prepare_cached(&sql).map_err(from_sqlite)?;
     statement
@@ -42,7 +42,7 @@ fn by_id(connection: &Connection, id: &MemoryId) -> Result<Option<Row>, StoreErr
         .map_err(from_sqlite)
 }
 
-fn by_content(
+pub(super) fn by_content(
     connection: &Connection,
     namespace: &str,
     agent: Option<&str>,
@@ -369,28 +369,42 @@ pub(crate) fn purge(
     let Some((number, memory)) = find(transaction, scope, id)? else {
         return Ok(false);
     };
+    delete(transaction, counters, number, &memory)?;
+    Ok(true)
+}
+
+/// Deletes a row and all that is kept beside it.
+pub(super) fn delete(
+    transaction: &Transaction<'_>,
+    counters: &mut Counters,
+    number: i64,
+    memory: &Memory,
+) -> Result<(), StoreError> {
     if memory.fate.trashed_at.is_none() {
-        counters.count(&memory, -1);
+        counters.count(memory, -1);
     }
     let seq = next_seq(transaction)?;
     vectors::drop_all(transaction, number)?;
     for sql in [
         "DELETE FROM memories WHERE number = ?1",
         "DELETE FROM memory_entities WHERE number = ?1",
+        "DELETE FROM retrievals WHERE number = ?1",
+        "DELETE FROM checked WHERE number = ?1",
     ] {
-        transaction.execute(sql, [number]).map_err(from_sqlite)?;
+        let mut statement = transaction.prepare_cached(sql).map_err(from_sqlite)?;
+        statement.execute([number]).map_err(from_sqlite)?;
     }
     transaction
         .execute(
             "INSERT INTO purged (seq, number) VALUES (?1, ?2)",
             [seq, number],
         )
-        .map_err(from_sqlite)?;
-    Ok(true)
+        .map(|_| ())
+        .map_err(from_sqlite)
 }
 
 /// Keeps the statistics right when a memory changes its terms, or goes to the trash or comes back.
-fn recount(counters: &mut Counters, before: &Memory, after: &Memory) {
+pub(super) fn recount(counters: &mut Counters, before: &Memory, after: &Memory) {
     let counted = |memory: &Memory| memory.fate.trashed_at.is_none();
     if counted(before) != counted(after)
         || before.analysis != after.analysis
@@ -408,7 +422,7 @@ fn recount(counters: &mut Counters, before: &Memory, after: &Memory) {
 
 /// Writes a new row, or over the row that held `before`; the row's number. An index has to take in
 /// only what differs for it.
-fn save(
+pub(super) fn save(
     transaction: &Transaction<'_>,
     before: Option<(i64, &Memory)>,
     memory: &Memory,
@@ -429,7 +443,7 @@ pub(super) fn next_seq(transaction: &Transaction<'_>) -> Result<i64, StoreError>
 }
 
 /// Makes the memory findable by its entities, and by no others.
-fn link_entities(
+pub(super) fn link_entities(
     transaction: &Transaction<'_>,
     number: i64,
     memory: &Memory,
