@@ -111,12 +111,21 @@ fn an_answer_that_loses_or_invents_leaves_the_sources_as_they_were() {
         (Manner::Saying(""), "empty"),
         (Manner::Saying("  \n "), "empty"),
         (Manner::Replacing("Ann", "She"), "loses `Ann`"),
-        (Manner::Replacing("3 servers", "few servers"), "loses the number"),
+        (
+            Manner::Replacing("3 servers", "few servers"),
+            "loses the number",
+        ),
         (Manner::Replacing("17:00", "18:00"), "loses the number"),
         (Manner::Replacing("Friday", "Monday"), "loses the time"),
         (Manner::Replacing("never runs", "runs"), "loses a denial"),
-        (Manner::Replacing("servers", "servers, says Bob Marley"), "invents"),
-        (Manner::Replacing("3 servers", "3 servers. Everybody adores skydiving"), "no source says"),
+        (
+            Manner::Replacing("servers", "servers, says Bob Marley"),
+            "invents",
+        ),
+        (
+            Manner::Replacing("3 servers", "3 servers. Everybody adores skydiving"),
+            "no source says",
+        ),
         (Manner::Saying("Ann. Friday 17:00. 3. never"), "loses"),
     ] {
         let service = ChatService::start(manner.clone());
@@ -206,12 +215,30 @@ fn only_what_is_old_and_of_one_owner_is_merged() {
     let server = TestServer::start();
     let mut ids = Vec::new();
     let texts = [
-        ("about the lighthouse keeper of the northern island, one", json!({"agent_id": "alpha"})),
-        ("about the lighthouse keeper of the northern island, too", json!({"agent_id": "beta"})),
-        ("about the lighthouse keeper of the northern island, fresh", json!({"agent_id": "alpha", "created_at": "2026-06-01T08:00:00Z"})),
-        ("about the lighthouse keeper of the northern island, pinned", json!({"agent_id": "alpha", "pinned": true})),
-        ("about the lighthouse keeper of the northern island, elsewhere", json!({"agent_id": "alpha", "namespace": "other"})),
-        ("about the lighthouse keeper of the northern island, shared", json!({"agent_id": "alpha", "shared": true})),
+        (
+            "about the lighthouse keeper of the northern island, one",
+            json!({"agent_id": "alpha"}),
+        ),
+        (
+            "about the lighthouse keeper of the northern island, too",
+            json!({"agent_id": "beta"}),
+        ),
+        (
+            "about the lighthouse keeper of the northern island, fresh",
+            json!({"agent_id": "alpha", "created_at": "2026-06-01T08:00:00Z"}),
+        ),
+        (
+            "about the lighthouse keeper of the northern island, pinned",
+            json!({"agent_id": "alpha", "pinned": true}),
+        ),
+        (
+            "about the lighthouse keeper of the northern island, elsewhere",
+            json!({"agent_id": "alpha", "namespace": "other"}),
+        ),
+        (
+            "about the lighthouse keeper of the northern island, shared",
+            json!({"agent_id": "alpha", "shared": true}),
+        ),
     ];
     for (content, mut fields) in texts {
         fields["content"] = json!(content);

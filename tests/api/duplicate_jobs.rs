@@ -34,23 +34,40 @@ fn pair(older: &str, newer: &str) -> Option<String> {
 #[test]
 fn near_duplicates_become_one_that_takes_over_what_the_older_had() {
     let server = TestServer::start();
-    let older = tell(&server, 1, json!({"content": "User prefers dark mode in the editor", "tags": ["ui"]}));
-    server.post("/v1/feedback", json!({"id": older, "useful": true, "is_primary": true}));
-    let newer = tell(&server, 2, json!({"content": "User prefers dark mode in the editor.", "tags": ["editor"]}));
+    let older = tell(
+        &server,
+        1,
+        json!({"content": "User prefers dark mode in the editor", "tags": ["ui"]}),
+    );
+    server.post(
+        "/v1/feedback",
+        json!({"id": older, "useful": true, "is_primary": true}),
+    );
+    let newer = tell(
+        &server,
+        2,
+        json!({"content": "User prefers dark mode in the editor.", "tags": ["editor"]}),
+    );
     let done = dedup(&server);
     assert_eq!(done["changed"], 1, "{done:#}");
     let (older, newer) = (memory(&server, &older), memory(&server, &newer));
     assert_eq!(older["state"], "superseded");
     assert_eq!(older["links"]["superseded_by"], newer["id"]);
     assert_eq!(newer["tags"], json!(["editor", "ui"]));
-    assert_eq!((&newer["mentions"], &newer["feedback"]), (&json!(2), &json!(1.0)));
+    assert_eq!(
+        (&newer["mentions"], &newer["feedback"]),
+        (&json!(2), &json!(1.0))
+    );
     assert_eq!(dedup(&server)["examined"], 0, "each is checked once");
 }
 
 #[test]
 fn equivalent_observations_are_one_in_what_is_brought_to_mind() {
     let server = TestServer::start();
-    for (day, content) in ["User likes tea", "The user likes tea.", "user likes TEA"].iter().enumerate() {
+    for (day, content) in ["User likes tea", "The user likes tea.", "user likes TEA"]
+        .iter()
+        .enumerate()
+    {
         tell(&server, day as u32 + 1, json!({"content": content}));
     }
     dedup(&server);
@@ -62,8 +79,16 @@ fn equivalent_observations_are_one_in_what_is_brought_to_mind() {
 #[test]
 fn what_was_merged_comes_back_as_it_was() {
     let server = TestServer::start();
-    let older = tell(&server, 1, json!({"content": "User is allergic to peanuts", "tags": ["health"]}));
-    tell(&server, 2, json!({"content": "User is allergic to peanuts!"}));
+    let older = tell(
+        &server,
+        1,
+        json!({"content": "User is allergic to peanuts", "tags": ["health"]}),
+    );
+    tell(
+        &server,
+        2,
+        json!({"content": "User is allergic to peanuts!"}),
+    );
     let before = memory(&server, &older);
     dedup(&server);
     assert_eq!(memory(&server, &older)["state"], "superseded");
@@ -100,9 +125,15 @@ fn a_new_value_takes_the_place_of_the_old_one_and_says_so() {
 #[test]
 fn texts_with_marks_of_a_query_language_are_compared() {
     for (older, newer) in [
-        ("The build uses 50% of the disk (50% free)", "The build uses 50% of the disk, 50% free"),
+        (
+            "The build uses 50% of the disk (50% free)",
+            "The build uses 50% of the disk, 50% free",
+        ),
         ("磁盘用了50%，还剩50%", "磁盘用了50%，还剩50%。"),
-        ("C:\\Users\\bob has {json: true} => [x]", "C:\\Users\\bob has {json: true} => [x]."),
+        (
+            "C:\\Users\\bob has {json: true} => [x]",
+            "C:\\Users\\bob has {json: true} => [x].",
+        ),
     ] {
         let action = pair(older, newer);
         assert_eq!(action.as_deref(), Some("supersede"), "{older} | {newer}");
@@ -120,11 +151,18 @@ fn memories_of_two_agents_or_namespaces_are_never_merged() {
     ];
     for (day, fields) in scopes.into_iter().enumerate() {
         let mut fields = fields;
-        fields["content"] = json!(format!("The wifi code of the cabin is on the fridge{}", ".".repeat(day)));
+        fields["content"] = json!(format!(
+            "The wifi code of the cabin is on the fridge{}",
+            ".".repeat(day)
+        ));
         tell(&server, day as u32 + 1, fields);
     }
     let done = dedup(&server);
-    assert_eq!((&done["examined"], &done["changed"]), (&json!(4), &json!(0)), "{done:#}");
+    assert_eq!(
+        (&done["examined"], &done["changed"]),
+        (&json!(4), &json!(0)),
+        "{done:#}"
+    );
 }
 
 #[test]
@@ -150,8 +188,14 @@ fn a_dry_run_tells_and_changes_nothing() {
     let server = TestServer::start();
     let older = tell(&server, 1, json!({"content": "User likes tea"}));
     tell(&server, 2, json!({"content": "User likes tea."}));
-    let told = server.post("/v1/maintenance/dedup", json!({"dry_run": true})).body;
-    assert_eq!((&told["changed"], &told["planned"]), (&json!(0), &json!(1)), "{told:#}");
+    let told = server
+        .post("/v1/maintenance/dedup", json!({"dry_run": true}))
+        .body;
+    assert_eq!(
+        (&told["changed"], &told["planned"]),
+        (&json!(0), &json!(1)),
+        "{told:#}"
+    );
     assert_eq!(memory(&server, &older)["state"], "active");
     assert_eq!(dedup(&server)["changed"], 1);
 }

@@ -37,7 +37,10 @@ fn an_old_memory_that_nobody_valued_goes_to_the_trash_whatever_its_source() {
         let done = forget_now(&server);
         assert_eq!(done["changed"], 1, "{done:#}");
         let item = &done["items"][0];
-        assert_eq!((&item["id"], &item["action"]), (&json!(id), &json!("forget")));
+        assert_eq!(
+            (&item["id"], &item["action"]),
+            (&json!(id), &json!("forget"))
+        );
         assert_eq!(item["reasons"][0], "400 days old");
         assert_eq!(state(&server, &id), "trashed");
     }
@@ -67,9 +70,15 @@ fn what_somebody_valued_felt_or_pinned_stays() {
         .iter()
         .map(|content| old(&server, json!({"content": content})))
         .collect();
-    ids.push(old(&server, json!({"content": "the shelf is made of oak", "pinned": true})));
+    ids.push(old(
+        &server,
+        json!({"content": "the shelf is made of oak", "pinned": true}),
+    ));
     let useful = old(&server, json!({"content": "the lamp is made of brass"}));
-    server.post("/v1/feedback", json!({"id": useful, "useful": true, "is_primary": true}));
+    server.post(
+        "/v1/feedback",
+        json!({"id": useful, "useful": true, "is_primary": true}),
+    );
     ids.push(useful);
     let done = forget_now(&server);
     assert_eq!(done["changed"], 0, "{done:#}");
@@ -89,7 +98,10 @@ fn ordinary_words_with_strong_characters_inside_do_not_keep_a_memory() {
 #[test]
 fn what_was_found_lately_stays() {
     let server = TestServer::start();
-    let id = old(&server, json!({"content": "the passport is in the blue folder"}));
+    let id = old(
+        &server,
+        json!({"content": "the passport is in the blue folder"}),
+    );
     assert_eq!(server.found("where is my passport").len(), 1);
     let done = forget_now(&server);
     assert_eq!(done["kept"], json!({"retrieved": 1}), "{done:#}");
@@ -101,7 +113,10 @@ fn what_was_found_lately_stays() {
 #[test]
 fn when_memories_were_found_outlives_the_service() {
     let server = TestServer::start();
-    let id = old(&server, json!({"content": "the passport is in the blue folder"}));
+    let id = old(
+        &server,
+        json!({"content": "the passport is in the blue folder"}),
+    );
     server.found("where is my passport");
     let server = server.restart();
     forget_now(&server);
@@ -114,16 +129,24 @@ fn what_gets_much_attention_stays() {
     for number in 0..5 {
         server.add(json!({"content": format!("greenhouse irrigation plan {number}")}));
     }
-    let id = old(&server, json!({"content": "greenhouse irrigation was planned with Tom"}));
+    let id = old(
+        &server,
+        json!({"content": "greenhouse irrigation was planned with Tom"}),
+    );
     let done = forget_now(&server);
-    assert_eq!(done["kept"], json!({"attention": 1, "young": 5}), "{done:#}");
+    assert_eq!(
+        done["kept"],
+        json!({"attention": 1, "young": 5}),
+        "{done:#}"
+    );
     assert_eq!(state(&server, &id), "active");
 }
 
 #[test]
 fn an_age_that_nobody_knows_is_no_reason() {
     let server = TestServer::start();
-    let id = server.add(json!({"content": "the shelf is made of oak", "created_at": "1970-01-01T00:00:00Z"}));
+    let id = server
+        .add(json!({"content": "the shelf is made of oak", "created_at": "1970-01-01T00:00:00Z"}));
     let done = forget_now(&server);
     assert_eq!(done["kept"], json!({"unknown age": 1}));
     assert_eq!(state(&server, &id), "active");
@@ -132,11 +155,20 @@ fn an_age_that_nobody_knows_is_no_reason() {
 #[test]
 fn what_is_hidden_already_is_left_as_it_is() {
     let server = TestServer::start();
-    let expired = old(&server, json!({"content": "the shelf is made of oak", "invalid_at": "2025-05-01T00:00:00Z"}));
+    let expired = old(
+        &server,
+        json!({"content": "the shelf is made of oak", "invalid_at": "2025-05-01T00:00:00Z"}),
+    );
     let corrected = old(&server, json!({"content": "the lamp is made of brass"}));
-    server.post("/v1/corrections", json!({"ids": [corrected], "is_primary": true}));
+    server.post(
+        "/v1/corrections",
+        json!({"ids": [corrected], "is_primary": true}),
+    );
     let done = forget_now(&server);
-    assert_eq!((&done["examined"], &done["changed"]), (&json!(0), &json!(0)));
+    assert_eq!(
+        (&done["examined"], &done["changed"]),
+        (&json!(0), &json!(0))
+    );
     assert_eq!(state(&server, &expired), "expired");
     assert_eq!(state(&server, &corrected), "corrected");
 }
@@ -169,9 +201,15 @@ fn the_trash_is_emptied_after_its_days() {
 fn a_limit_and_a_time_bound_what_is_forgotten() {
     let server = TestServer::start();
     for number in 0..3 {
-        old(&server, json!({"content": format!("shelf {number} is made of oak")}));
+        old(
+            &server,
+            json!({"content": format!("shelf {number} is made of oak")}),
+        );
     }
-    let done = forget(&server, json!({"dry_run": false, "since": "2025-05-01T00:00:00Z"}));
+    let done = forget(
+        &server,
+        json!({"dry_run": false, "since": "2025-05-01T00:00:00Z"}),
+    );
     assert_eq!(done["changed"], 0);
     let done = forget(&server, json!({"dry_run": false, "limit": 2}));
     assert_eq!(done["changed"], 2);
@@ -198,7 +236,10 @@ fn nothing_with_feedback_or_attention_goes_from_a_store_of_three_years() {
         .map(|result| result["id"].as_str().unwrap().to_owned())
         .collect();
     for id in ids.iter().step_by(10) {
-        server.post("/v1/feedback", json!({"id": id, "useful": true, "is_primary": true}));
+        server.post(
+            "/v1/feedback",
+            json!({"id": id, "useful": true, "is_primary": true}),
+        );
     }
     let told = forget(&server, json!({"dry_run": true}));
     let done = forget_now(&server);

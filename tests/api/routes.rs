@@ -343,7 +343,10 @@ fn table() -> Vec<Example> {
         pair(
             "POST",
             "/v1/maintenance/consolidate",
-            ("/v1/maintenance/consolidate", Json(json!({"dry_run": true}))),
+            (
+                "/v1/maintenance/consolidate",
+                Json(json!({"dry_run": true})),
+            ),
             ("/v1/maintenance/consolidate", Json(json!({"limit": -1}))),
         ),
         pair(

@@ -54,15 +54,24 @@ async fn fill(app: &App) {
             (8, format!("The {place} alarm code is kept by Ann.")),
             (7, format!("The {place} port is {}", 6_000 + number)),
             (6, format!("The {place} port is {}", 7_000 + number)),
-            (90, format!("We deploy the {place} router on the northern roof")),
-            (80, format!("We release the {place} router on the northern roof")),
+            (
+                90,
+                format!("We deploy the {place} router on the northern roof"),
+            ),
+            (
+                80,
+                format!("We release the {place} router on the northern roof"),
+            ),
         ] {
             drafts.push(draft(content, days));
         }
     }
     for chunk in drafts.chunks(200) {
         let stored = write::add_all(app, &Scope::owner(), chunk.to_vec(), now()).await;
-        stored.unwrap().into_iter().for_each(|one| drop(one.unwrap()));
+        stored
+            .unwrap()
+            .into_iter()
+            .for_each(|one| drop(one.unwrap()));
     }
 }
 
@@ -144,7 +153,10 @@ async fn outcome(folder: &Path) -> BTreeMap<String, String> {
         .collect();
     assert_eq!(found.len(), memories.len(), "nothing is doubled");
     for entry in app.store.synonyms("default").await.unwrap() {
-        found.insert(format!("synonyms of {}", entry.term), format!("{:?}", entry.terms));
+        found.insert(
+            format!("synonyms of {}", entry.term),
+            format!("{:?}", entry.terms),
+        );
     }
     let learnt = app.learnt_words().await.unwrap();
     found.insert("dictionary".to_owned(), format!("{:?}", learnt.words));
@@ -156,7 +168,11 @@ async fn survives_kills(binary: &str) {
     let undisturbed = copy(before.path());
     done(binary, undisturbed.path());
     let expected = outcome(undisturbed.path()).await;
-    assert_ne!(expected, outcome(before.path()).await, "the job does something");
+    assert_ne!(
+        expected,
+        outcome(before.path()).await,
+        "the job does something"
+    );
     for round in 0..ROUNDS {
         let killed = copy(before.path());
         // Kills at moments all over a run, the last ones after what the first ones left.
@@ -214,7 +230,10 @@ async fn of_two_at_once_one_works_and_the_other_says_so() {
         .map(|mut child| child.wait().unwrap().code())
         .collect();
     both.sort();
-    assert!(both[0] == Some(0) && matches!(both[1], Some(0 | 75)), "{both:?}");
+    assert!(
+        both[0] == Some(0) && matches!(both[1], Some(0 | 75)),
+        "{both:?}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -246,15 +265,25 @@ fn the_command_line_says_what_it_did() {
     let folder = tempfile::tempdir().unwrap();
     for binary in ["consolidate", "dedup", "synonyms"] {
         let quiet = run(binary, folder.path(), &["--quiet"]);
-        assert_eq!((quiet.status.code(), quiet.stdout), (Some(0), vec![]), "{binary}");
+        assert_eq!(
+            (quiet.status.code(), quiet.stdout),
+            (Some(0), vec![]),
+            "{binary}"
+        );
         let json = run(binary, folder.path(), &["--json", "--dry-run"]);
         for line in String::from_utf8(json.stdout).unwrap().lines() {
             let answer: Value = serde_json::from_str(line).unwrap();
-            assert_eq!((&answer["dry_run"], &answer["changed"]), (&true.into(), &0.into()));
+            assert_eq!(
+                (&answer["dry_run"], &answer["changed"]),
+                (&true.into(), &0.into())
+            );
         }
         let help = run(binary, folder.path(), &["--help"]);
         let help = String::from_utf8(help.stdout).unwrap();
-        assert!(help.contains("Exit codes") && help.contains("--every"), "{help}");
+        assert!(
+            help.contains("Exit codes") && help.contains("--every"),
+            "{help}"
+        );
         let wrong = run(binary, folder.path(), &["--every", "2 fortnights"]);
         assert_eq!(wrong.status.code(), Some(2));
         let lost = run(binary, Path::new("/proc/nowhere"), &[]);

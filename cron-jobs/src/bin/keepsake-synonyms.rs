@@ -23,5 +23,8 @@ struct Command {
 }
 
 fn main() -> ExitCode {
-    keepsake_cron_jobs::main(Command::parse().arguments, &[Job::Synonyms, Job::Dictionary])
+    keepsake_cron_jobs::main(
+        Command::parse().arguments,
+        &[Job::Synonyms, Job::Dictionary],
+    )
 }

@@ -15,11 +15,7 @@ use super::{Ingredients, keywords};
 
 /// The terms of a tokenised content and its length: the number of words that are not stop words, in
 /// any script, which BM25 normalises by.
-pub fn terms(
-    tokens: &[Token],
-    learnt: &Learnt,
-    ingredients: Ingredients,
-) -> (Frequencies, u32) {
+pub fn terms(tokens: &[Token], learnt: &Learnt, ingredients: Ingredients) -> (Frequencies, u32) {
     let mut found = Collector(Vec::with_capacity(tokens.len() * 2));
     for token in tokens {
         match token.kind {

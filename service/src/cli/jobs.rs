@@ -61,7 +61,9 @@ fn span(text: &str) -> Result<Duration, String> {
         'd' => 86_400,
         _ => return Err(unsound()),
     };
-    let number = text[..text.len() - 1].parse::<u64>().map_err(|_| unsound())?;
+    let number = text[..text.len() - 1]
+        .parse::<u64>()
+        .map_err(|_| unsound())?;
     match number.checked_mul(seconds) {
         None | Some(0) => Err(unsound()),
         Some(seconds) => Ok(Duration::from_secs(seconds)),
@@ -109,7 +111,10 @@ async fn once(
     printer: &Printer,
 ) -> anyhow::Result<ExitCode> {
     let folder = arguments.data_dir.clone();
-    let flags: Flags = folder.into_iter().map(|folder| ("data_dir", folder)).collect();
+    let flags: Flags = folder
+        .into_iter()
+        .map(|folder| ("data_dir", folder))
+        .collect();
     let Loaded { settings, warnings } = load(&flags, environment)?;
     warnings
         .iter()
@@ -157,10 +162,12 @@ fn told(report: &Report) -> String {
     let mut line = match report.dry_run {
         true => format!(
             "{job} (dry run): {} examined, {} would be changed",
-            report.examined,
-            report.planned
+            report.examined, report.planned
         ),
-        false => format!("{job}: {} examined, {} changed", report.examined, report.changed),
+        false => format!(
+            "{job}: {} examined, {} changed",
+            report.examined, report.changed
+        ),
     };
     if let Some(note) = report.further.get("note").and_then(|note| note.as_str()) {
         line = format!("{line}; {note}");

@@ -40,10 +40,7 @@ pub async fn run(work: &mut Work<'_>) -> Result<(), Error> {
 ///
 /// # Errors
 /// When the store fails.
-pub async fn reanalyse(
-    work: &mut Work<'_>,
-    wanted: impl Fn(&Memory) -> bool,
-) -> Result<(), Error> {
+pub async fn reanalyse(work: &mut Work<'_>, wanted: impl Fn(&Memory) -> bool) -> Result<(), Error> {
     let mut after = work.resume().await?;
     loop {
         let batch = work.app.store.scan(after.as_ref(), BATCH).await?;

@@ -52,7 +52,10 @@ pub async fn run(work: &mut Work<'_>) -> Result<(), Error> {
         }
     }
     let before = work.app.learnt_words().await?;
-    let words = counts.words(usize::try_from(work.room()).unwrap_or(usize::MAX), &before.words);
+    let words = counts.words(
+        usize::try_from(work.room()).unwrap_or(usize::MAX),
+        &before.words,
+    );
     let come: BTreeSet<&String> = words.difference(&before.words).collect();
     work.tell("words", words.len());
     for word in &come {
@@ -128,8 +131,9 @@ impl Counts {
             .collect();
         bound.sort_by(|left, right| right.0.cmp(&left.0).then_with(|| left.1.cmp(&right.1)));
         bound.truncate(MOST_WORDS);
-        let (there, new): (Vec<_>, Vec<_>) =
-            bound.into_iter().partition(|(_, word)| known.contains(word));
+        let (there, new): (Vec<_>, Vec<_>) = bound
+            .into_iter()
+            .partition(|(_, word)| known.contains(word));
         let words = there.into_iter().chain(new.into_iter().take(room));
         words.map(|(_, word)| word).collect()
     }

@@ -83,8 +83,5 @@ impl Drop for Lease {
 
 async fn renew(app: &App, name: &str, holder: &str) -> Result<bool, Error> {
     let now = app.clock.now();
-    Ok(app
-        .store
-        .take_lease(name, holder, now + TERM, now)
-        .await?)
+    Ok(app.store.take_lease(name, holder, now + TERM, now).await?)
 }

@@ -106,16 +106,65 @@ fn take_all(
 
 /// Attributes of which there is one value at a time.
 const ATTRIBUTES: [&str; 54] = [
-    "port", "version", "timeout", "limit", "size", "password", "passcode", "pin", "budget",
-    "deadline", "phone", "number", "email", "address", "threshold", "interval", "retention",
-    "capacity", "quota", "rate", "price", "rent", "salary", "weight", "height", "age", "max",
-    "maximum", "minimum", "端口", "版本", "超时", "上限", "限制", "大小", "密码", "预算",
-    "截止日期", "手机号", "电话", "邮箱", "地址", "阈值", "间隔", "容量", "配额", "价格", "房租",
-    "工资", "薪水", "体重", "身高", "年龄", "连接数",
+    "port",
+    "version",
+    "timeout",
+    "limit",
+    "size",
+    "password",
+    "passcode",
+    "pin",
+    "budget",
+    "deadline",
+    "phone",
+    "number",
+    "email",
+    "address",
+    "threshold",
+    "interval",
+    "retention",
+    "capacity",
+    "quota",
+    "rate",
+    "price",
+    "rent",
+    "salary",
+    "weight",
+    "height",
+    "age",
+    "max",
+    "maximum",
+    "minimum",
+    "端口",
+    "版本",
+    "超时",
+    "上限",
+    "限制",
+    "大小",
+    "密码",
+    "预算",
+    "截止日期",
+    "手机号",
+    "电话",
+    "邮箱",
+    "地址",
+    "阈值",
+    "间隔",
+    "容量",
+    "配额",
+    "价格",
+    "房租",
+    "工资",
+    "薪水",
+    "体重",
+    "身高",
+    "年龄",
+    "连接数",
 ];
 /// What stands between an attribute and its value.
 const COPULAS: [&str; 15] = [
-    " is", " are", " was", "=", ":", " to", " of", " at", "是", "为", "等于", "成", "到", "于", "：",
+    " is", " are", " was", "=", ":", " to", " of", " at", "是", "为", "等于", "成", "到", "于",
+    "：",
 ];
 /// Most words that may follow a value: `requests per minute`.
 const MOST_FOLLOWING: usize = 3;
@@ -149,7 +198,10 @@ fn is_latin(c: char) -> bool {
 fn digits(text: &str, start: usize, end: usize) -> Reading {
     let matched = &text[start..end];
     let number = matched.trim_start_matches(|c: char| !c.is_ascii_digit());
-    let money = text[start..end].chars().next().filter(|c| "$€£¥".contains(*c));
+    let money = text[start..end]
+        .chars()
+        .next()
+        .filter(|c| "$€£¥".contains(*c));
     let glued = |c: char| is_latin(c) || matches!(c, '_' | '-' | '.' | '#' | '@');
     // Digits inside a name belong to it: `gpt-4o`, `v2.1`.
     let left = text[..start]
@@ -228,7 +280,11 @@ fn clock(
         } else if let Some(said) = DIGITS.find(rest).filter(|said| said.start() == 0) {
             minute = said.as_str().parse().ok()?;
             after += said.end();
-            after += if text[after..].starts_with('分') { '分'.len_utf8() } else { 0 };
+            after += if text[after..].starts_with('分') {
+                '分'.len_utf8()
+            } else {
+                0
+            };
         }
     }
     let before = &text[..start];
@@ -252,13 +308,38 @@ fn word(text: &str, start: usize, end: usize) -> Reading {
         return None;
     }
     const NUMBERS: [(&str, &str); 32] = [
-        ("half an", "0.5"), ("two", "2"), ("three", "3"), ("four", "4"), ("five", "5"), ("six", "6"),
-        ("seven", "7"), ("eight", "8"), ("nine", "9"), ("ten", "10"), ("eleven", "11"),
-        ("twelve", "12"), ("twenty", "20"), ("thirty", "30"), ("forty", "40"), ("fifty", "50"),
-        ("sixty", "60"), ("seventy", "70"), ("eighty", "80"), ("ninety", "90"),
-        ("hundred", "100"), ("thousand", "1000"), ("first", "1"), ("second", "2"), ("third", "3"),
-        ("fourth", "4"), ("fifth", "5"), ("sixth", "6"), ("seventh", "7"), ("eighth", "8"),
-        ("ninth", "9"), ("tenth", "10"),
+        ("half an", "0.5"),
+        ("two", "2"),
+        ("three", "3"),
+        ("four", "4"),
+        ("five", "5"),
+        ("six", "6"),
+        ("seven", "7"),
+        ("eight", "8"),
+        ("nine", "9"),
+        ("ten", "10"),
+        ("eleven", "11"),
+        ("twelve", "12"),
+        ("twenty", "20"),
+        ("thirty", "30"),
+        ("forty", "40"),
+        ("fifty", "50"),
+        ("sixty", "60"),
+        ("seventy", "70"),
+        ("eighty", "80"),
+        ("ninety", "90"),
+        ("hundred", "100"),
+        ("thousand", "1000"),
+        ("first", "1"),
+        ("second", "2"),
+        ("third", "3"),
+        ("fourth", "4"),
+        ("fifth", "5"),
+        ("sixth", "6"),
+        ("seventh", "7"),
+        ("eighth", "8"),
+        ("ninth", "9"),
+        ("tenth", "10"),
     ];
     let (_, value) = NUMBERS.iter().find(|(name, _)| *name == word)?;
     let (unit, after) = unit_at(text, end);

@@ -62,6 +62,39 @@ static OPPOSITES: LazyLock<Groups> = LazyLock::new(|| {
     groups
 });
 
+/// Chinese words of two characters or more on both sides of a pair of opposites: the segmenter may
+/// join them with others.
+static CHINESE_OPPOSITES: LazyLock<Vec<[Vec<&str>; 2]>> = LazyLock::new(|| {
+    let side = |words: Option<&'static str>| -> Vec<&'static str> {
+        let words = words.unwrap_or_default().split_whitespace();
+        let long = words.filter(|word| !word.is_ascii() && word.chars().nth(1).is_some());
+        long.collect()
+    };
+    lines(include_str!("../data/opposites.txt"))
+        .map(|line| {
+            let mut sides = line.split('|');
+            [side(sides.next()), side(sides.next())]
+        })
+        .collect()
+});
+
+/// A word of the one run and one of the other that are opposites, if neither run has both.
+pub fn opposites_in(one: &str, other: &str) -> Option<(&'static str, &'static str)> {
+    let held =
+        |run: &str, words: &[&'static str]| words.iter().copied().find(|word| run.contains(*word));
+    CHINESE_OPPOSITES.iter().find_map(|[left, right]| {
+        let (in_one, in_other) = (
+            (held(one, left), held(one, right)),
+            (held(other, left), held(other, right)),
+        );
+        match (in_one, in_other) {
+            ((Some(left), None), (None, Some(right)))
+            | ((None, Some(right)), (Some(left), None)) => Some((left, right)),
+            _ => None,
+        }
+    })
+}
+
 /// The kinds of a thing, each with the number of the thing itself.
 static KINDS: LazyLock<FxHashMap<String, Vec<(usize, usize)>>> = LazyLock::new(|| {
     let mut kinds: FxHashMap<String, Vec<(usize, usize)>> = FxHashMap::default();
@@ -115,10 +148,28 @@ pub fn are_opposites(one: &str, other: &str) -> bool {
 const ACTORS: [usize; 3] = [0, 4, 5];
 /// Persons by their pronouns.
 const PRONOUNS: [(&str, &str); 22] = [
-    ("i", "i"), ("me", "i"), ("you", "you"), ("he", "he"), ("him", "he"), ("she", "she"),
-    ("her", "she"), ("they", "they"), ("them", "they"), ("we", "we"), ("us", "we"), ("我", "i"),
-    ("你", "you"), ("您", "you"), ("他", "he"), ("她", "she"), ("它", "it"), ("我们", "we"),
-    ("他们", "they"), ("她们", "they"), ("你们", "you"), ("user", "user"),
+    ("i", "i"),
+    ("me", "i"),
+    ("you", "you"),
+    ("he", "he"),
+    ("him", "he"),
+    ("she", "she"),
+    ("her", "she"),
+    ("they", "they"),
+    ("them", "they"),
+    ("we", "we"),
+    ("us", "we"),
+    ("我", "i"),
+    ("你", "you"),
+    ("您", "you"),
+    ("他", "he"),
+    ("她", "she"),
+    ("它", "it"),
+    ("我们", "we"),
+    ("他们", "they"),
+    ("她们", "they"),
+    ("你们", "you"),
+    ("user", "user"),
 ];
 
 /// The person of a pronoun.

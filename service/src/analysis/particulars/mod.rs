@@ -42,7 +42,9 @@ pub struct Particulars {
     pub denials: usize,
     /// Words without stop words, figures and moments; each once, in the order of the text.
     pub words: Vec<Word>,
-    /// Who or what may act, pronouns included, each once, in the order of the text.
+    /// Names and persons, each once, in the order of the text: who may do what to whom.
+    pub named: Vec<String>,
+    /// Kinds of those that act, such as `teacher` or `cat`, and persons, likewise.
     pub actors: Vec<String>,
     /// Every word, stop words included, by its key.
     pub all: BTreeSet<String>,
@@ -82,13 +84,12 @@ fn take_word(found: &mut Particulars, token: &Token, cased: &str) {
         text = rest;
     }
     found.all.insert(key(text));
-    let actor = match lists::pronoun(text) {
-        Some(person) => Some(person.to_owned()),
-        None => (is_name(token, cased) || lists::is_actor(&key(text))).then(|| key(text)),
-    };
-    if let Some(actor) = actor.filter(|actor| !found.actors.contains(actor)) {
-        found.actors.push(actor);
-    }
+    let person = lists::pronoun(text).map(str::to_owned);
+    let key = || key(text);
+    let kind = || lists::is_actor(&key()).then(key);
+    let name = || is_name(token, cased).then(key);
+    put(&mut found.named, person.clone().or_else(name));
+    put(&mut found.actors, person.or_else(kind));
     let carries = matches!(
         token.kind,
         TokenKind::Word | TokenKind::Technical | TokenKind::Han | TokenKind::Cjk
@@ -97,12 +98,18 @@ fn take_word(found: &mut Particulars, token: &Token, cased: &str) {
         return;
     }
     let word = Word {
-        key: key(text),
+        key: key(),
         name: is_name(token, cased),
         text: text.to_owned(),
     };
     if found.words.iter().all(|known| known.key != word.key) {
         found.words.push(word);
+    }
+}
+
+fn put(list: &mut Vec<String>, word: Option<String>) {
+    if let Some(word) = word.filter(|word| !list.contains(word)) {
+        list.push(word);
     }
 }
 
@@ -117,7 +124,8 @@ fn denied_rest(word: &str) -> Option<&str> {
         let mut rests = ["dis", "un", "im", "in"]
             .iter()
             .filter_map(|denial| word.strip_prefix(denial));
-        return rests.find(|rest| is_denial(word) && is_common(rest.trim_end_matches('s')));
+        let is_word = |rest: &&str| *rest != "able" && is_common(rest.trim_end_matches('s'));
+        return rests.find(|rest| is_denial(word) && is_word(rest));
     }
     if HARMLESS.contains(word) || !word.chars().all(is_han) {
         return None;
@@ -141,11 +149,8 @@ pub(super) fn is_name(token: &Token, cased: &str) -> bool {
                 .is_some_and(char::is_uppercase);
             let before = cased[..token.start].trim_end();
             let begins = before.is_empty() || before.ends_with(['.', '!', '?', ':', '。', '\n']);
-            let common = is_common(&token.text)
-                || token
-                    .text
-                    .strip_suffix('s')
-                    .is_some_and(is_common);
+            let common =
+                is_common(&token.text) || token.text.strip_suffix('s').is_some_and(is_common);
             capital && (!begins || !common) && !is_stop_word(&token.text)
         }
         _ => false,
@@ -248,7 +253,14 @@ mod tests {
 
     #[test]
     fn any_text_has_particulars() {
-        for text in ["", "、。", "ﬀ İ ＡＢ１２", "9:99:99 -1.2.3- 第", "半", "\u{0}５点"] {
+        for text in [
+            "",
+            "、。",
+            "ﬀ İ ＡＢ１２",
+            "9:99:99 -1.2.3- 第",
+            "半",
+            "\u{0}５点",
+        ] {
             of(text);
         }
     }

@@ -15,9 +15,8 @@ const KEPT: f64 = 0.5;
 /// How much longer than its sources a text may be, in characters.
 const SPARE: usize = 80;
 
-static URL: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r#"https?://[^\s<>"'，。；）)]+"#).expect("the pattern is sound")
-});
+static URL: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r#"https?://[^\s<>"'，。；）)]+"#).expect("the pattern is sound"));
 
 /// Why a text may not stand for its sources, or `None` if it may.
 pub fn refusal(
@@ -181,8 +180,16 @@ mod tests {
             ("Ann", "She", "loses `Ann`"),
             ("it never runs", "it runs", "loses a denial"),
             ("servers.", "servers. Bob helps.", "invents `Bob`"),
-            ("servers.", "servers. They love skydiving.", "no source says"),
-            ("servers.", "servers. It has 12 users.", "invents the number"),
+            (
+                "servers.",
+                "servers. They love skydiving.",
+                "no source says",
+            ),
+            (
+                "servers.",
+                "servers. It has 12 users.",
+                "invents the number",
+            ),
         ] {
             check(&NOTES, &GOOD.replace(from, to), Some(expected));
         }

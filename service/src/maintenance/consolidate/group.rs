@@ -145,9 +145,7 @@ impl Groups {
 }
 
 fn entry(memory: &Memory, namespaces: &mut Vec<String>) -> Entry {
-    let known = namespaces
-        .iter()
-        .position(|name| *name == memory.namespace);
+    let known = namespaces.iter().position(|name| *name == memory.namespace);
     let namespace = known.unwrap_or_else(|| {
         namespaces.push(memory.namespace.clone());
         namespaces.len() - 1

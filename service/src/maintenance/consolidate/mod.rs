@@ -132,11 +132,7 @@ pub(super) fn least_age(work: &Work<'_>) -> TimeDelta {
 }
 
 /// The memories of a group as they are now, as many as fit into one entry.
-async fn current(
-    work: &Work<'_>,
-    namespace: &str,
-    ids: &[MemoryId],
-) -> Result<Vec<Memory>, Error> {
+async fn current(work: &Work<'_>, namespace: &str, ids: &[MemoryId]) -> Result<Vec<Memory>, Error> {
     let scope = Scope {
         namespace: namespace.to_owned(),
         agent: None,
@@ -186,11 +182,7 @@ enum Merged {
     Failed(ChatError),
 }
 
-async fn merge(
-    work: &Work<'_>,
-    chat: Option<&Chat>,
-    sources: &[Memory],
-) -> Result<Merged, Error> {
+async fn merge(work: &Work<'_>, chat: Option<&Chat>, sources: &[Memory]) -> Result<Merged, Error> {
     let Some(chat) = chat else {
         return Ok(match extract(sources) {
             Some(text) => Merged::Text(text),
@@ -231,7 +223,8 @@ async fn merge(
 fn extract(sources: &[Memory]) -> Option<String> {
     let mut kept: Vec<&Memory> = Vec::with_capacity(sources.len());
     for memory in sources {
-        let said = |other: &&Memory| other.content == memory.content || says_the_same(other, memory);
+        let said =
+            |other: &&Memory| other.content == memory.content || says_the_same(other, memory);
         if !kept.iter().any(said) {
             kept.push(memory);
         }
@@ -290,7 +283,10 @@ async fn store(
             id: source.id.to_string(),
             action: "consolidate",
             other_id: (!work.dry_run).then(|| entry.id.to_string()),
-            reasons: vec![format!("shares {keywords} with {} others", sources.len() - 1)],
+            reasons: vec![format!(
+                "shares {keywords} with {} others",
+                sources.len() - 1
+            )],
         });
     }
     if !work.dry_run {
@@ -362,7 +358,10 @@ async fn give_vector(work: &Work<'_>, entry: &Memory) -> Result<(), Error> {
             content_hash: content_hash(&entry.content),
             values: vector.values,
         };
-        work.app.store.put_vectors(&vector.model, vec![late]).await?;
+        work.app
+            .store
+            .put_vectors(&vector.model, vec![late])
+            .await?;
     }
     Ok(())
 }

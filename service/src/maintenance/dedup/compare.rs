@@ -4,15 +4,15 @@
 //! one, as itself or as a word that says the same; a number, a unit, a moment, a denial, a name or an
 //! opposite that differs forbids a merge whatever the score. Pure.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::LazyLock;
 
 use crate::analysis::emotion::Emotion;
 use crate::analysis::particulars::lists::{
-    are_different_things, are_opposites, are_synonyms, has_opposite, is_thing,
+    are_different_things, are_opposites, are_synonyms, has_opposite, is_thing, opposites_in,
 };
-use crate::analysis::stop_words::is_stop_word;
 use crate::analysis::particulars::{self, Figure, Particulars, Word};
+use crate::analysis::stop_words::is_stop_word;
 
 use super::new_value;
 
@@ -87,7 +87,7 @@ pub fn forbidding(older: &Particulars, newer: &Particulars) -> Option<String> {
         return Some("one denies what the other says".to_owned());
     }
     let (gone, come) = (words_apart(older, newer), words_apart(newer, older));
-    for one in gone.iter().chain(&come).filter(|word| word.name) {
+    if let Some(one) = gone.iter().chain(&come).find(|word| word.name) {
         return Some(format!("`{}` is only in one", one.text));
     }
     for one in older.all.difference(&newer.all) {
@@ -97,10 +97,21 @@ pub fn forbidding(older: &Particulars, newer: &Particulars) -> Option<String> {
             }
         }
     }
-    if swapped(&older.actors, &newer.actors) {
+    if let Some((one, other)) = opposites_in(&older.run, &newer.run) {
+        return Some(format!("`{one}` and `{other}` are opposites"));
+    }
+    if swapped(&older.named, &newer.named)
+        || swapped(&older.actors, &newer.actors)
+        || swapped_names(older, newer)
+    {
         return Some("who does what to whom differs".to_owned());
     }
-    let keys = |text: &Particulars| text.words.iter().map(|word| word.key.clone()).collect::<Vec<_>>();
+    let keys = |text: &Particulars| {
+        text.words
+            .iter()
+            .map(|word| word.key.clone())
+            .collect::<Vec<_>>()
+    };
     if (is_ordered(older) || is_ordered(newer)) && swapped(&keys(older), &keys(newer)) {
         return Some("the order differs".to_owned());
     }
@@ -121,15 +132,34 @@ const ORDERING: [&str; 19] = [
 ];
 
 fn is_ordered(text: &Particulars) -> bool {
-    ORDERING.iter().any(|word| text.all.contains(*word))
+    ORDERING
+        .iter()
+        .any(|word| text.all.contains(&particulars::key(word)))
 }
 
 /// Whether what both hold stands in another order.
 fn swapped(one: &[String], other: &[String]) -> bool {
     let common = |from: &[String], of: &[String]| -> Vec<String> {
-        from.iter().filter(|word| of.contains(word)).cloned().collect()
+        from.iter()
+            .filter(|word| of.contains(word))
+            .cloned()
+            .collect()
     };
     common(one, other) != common(other, one)
+}
+
+/// Whether Chinese names stand in another order, also where the segmenter cut them otherwise.
+fn swapped_names(one: &Particulars, other: &Particulars) -> bool {
+    let names: BTreeSet<&String> = one.named.iter().chain(&other.named).collect();
+    let order = |text: &Particulars| -> Vec<String> {
+        let found = names.iter().filter(|name| !name.is_ascii());
+        let mut placed: Vec<(usize, &String)> = found
+            .filter_map(|name| Some((text.run.find(name.as_str())?, *name)))
+            .collect();
+        placed.sort();
+        placed.into_iter().map(|(_, name)| name.clone()).collect()
+    };
+    swapped(&order(one), &order(other))
 }
 
 fn told(figure: &Figure) -> String {
@@ -186,25 +216,27 @@ fn alike(
         return Verdict::Different("the feelings are opposite".to_owned());
     }
     let (gone, come) = (words_apart(one, other), words_apart(other, one));
-    let Matched { pairs, lost, added } = matched(&gone, &come, one, other, near);
+    let Matched { lost, added } = matched(&gone, &come, one, other, near);
     let common_pairs = character_pairs(&one.run, &other.run);
-    let near_enough = nearness.cosine.is_some_and(|cosine| cosine >= VERY_NEAR)
-        && common_pairs >= COMMON_PAIRS;
-    // A word that only describes is no other statement; a thing or a quality may be.
-    let spare = |word: &&Word| !word.name && !is_thing(&word.key) && !has_opposite(&word.key);
-    let left: Vec<&Word> = lost.iter().chain(&added).copied().collect();
-    if left.len() > 1 || left.iter().any(|word| !near_enough || !spare(word)) {
-        let word = left.first().map(|word| word.text.as_str()).unwrap_or_default();
+    let near_enough =
+        nearness.cosine.is_some_and(|cosine| cosine >= VERY_NEAR) && common_pairs >= COMMON_PAIRS;
+    // The newer text may say one word more, unless it is of a thing or a quality; never one less.
+    let spare = |word: &&Word| {
+        near_enough
+            && !word.name
+            && !is_thing(&word.key)
+            && !has_opposite(&word.key)
+            && word.text.chars().nth(1).is_some()
+    };
+    if !lost.is_empty() || added.len() > 1 || !added.iter().all(spare) {
+        let word = lost.first().or(added.first());
+        let word = word.map(|word| word.text.as_str()).unwrap_or_default();
         return Verdict::Different(format!("`{word}` has nothing like it in the other"));
     }
-    let union = one.words.len() + other.words.len() - pairs - (one.words.len() - gone.len());
-    let common = (one.words.len() - gone.len() + pairs) as f64;
-    let words = if union == 0 { 1.0 } else { (common / union as f64).min(1.0) };
-    let mut signals = vec![
-        (WORDS, words),
-        (PAIRS, common_pairs),
-        (NAMES, 1.0),
-    ];
+    // Jaccard coefficient of what the words say.
+    let said = one.words.len().max(1) as f64;
+    let words = said / (said + added.len() as f64);
+    let mut signals = vec![(WORDS, words), (PAIRS, common_pairs), (NAMES, 1.0)];
     signals.extend(nearness.bm25.map(|bm25| (BM25, bm25.clamp(0.0, 1.0))));
     signals.extend(nearness.cosine.map(|cosine| (MEANING, cosine.max(0.0))));
     let weight: f64 = signals.iter().map(|(weight, _)| weight).sum();
@@ -212,9 +244,8 @@ fn alike(
     Verdict::Same(sum / weight)
 }
 
-/// Which words of two texts say the same though they are not equal.
+/// What is left of two texts when words that say the same are taken away.
 struct Matched<'a> {
-    pairs: usize,
     /// Words of the older text that the newer one has nothing for, and the reverse.
     lost: Vec<&'a Word>,
     added: Vec<&'a Word>,
@@ -229,7 +260,6 @@ fn matched<'a>(
 ) -> Matched<'a> {
     let mut added: Vec<&Word> = come.to_vec();
     let mut lost = Vec::new();
-    let mut pairs = 0;
     for word in gone {
         let best = added
             .iter()
@@ -237,10 +267,7 @@ fn matched<'a>(
             .map(|(at, other)| (likeness(word, other, near), at))
             .max_by(|(one, at), (other, behind)| one.total_cmp(other).then(behind.cmp(at)));
         match best.filter(|(likeness, _)| *likeness >= NEAR) {
-            Some((_, at)) => {
-                added.remove(at);
-                pairs += 1;
-            }
+            Some((_, at)) => drop(added.remove(at)),
             None => lost.push(*word),
         }
     }
@@ -254,7 +281,7 @@ fn matched<'a>(
     };
     lost.retain(|word| !said(word, newer));
     added.retain(|word| !said(word, older));
-    Matched { pairs, lost, added }
+    Matched { lost, added }
 }
 
 fn likeness(one: &Word, other: &Word, near: &dyn Fn(&str, &str) -> Option<f64>) -> f64 {
@@ -273,13 +300,84 @@ fn likeness(one: &Word, other: &Word, near: &dyn Fn(&str, &str) -> Option<f64>) 
 
 /// Words that a sentence may have or not.
 const LIGHT: [&str; 78] = [
-    "user", "get", "got", "have", "has", "had", "do", "does", "did", "make", "made", "take",
-    "took", "use", "used", "using", "be", "go", "also", "very", "really", "just", "please", "currently",
-    "thing", "way", "one", "stay", "stays", "it's", "every", "each", "happen", "happens", "work", "works",
-    "working", "able", "can", "own", "feel", "feels", "felt", "feeling", "whole", "such", "always",
-    "用户", "进行", "已经", "一直", "正在", "目前", "时候", "原", "给", "把", "让", "过", "来",
-    "一个", "一只", "一下", "十分", "真", "使", "常", "使用", "用", "得到", "每逢", "每", "更", "都",
-    "感到", "觉得", "感觉", "个人",
+    "user",
+    "get",
+    "got",
+    "have",
+    "has",
+    "had",
+    "do",
+    "does",
+    "did",
+    "make",
+    "made",
+    "take",
+    "took",
+    "use",
+    "used",
+    "using",
+    "be",
+    "go",
+    "also",
+    "very",
+    "really",
+    "just",
+    "please",
+    "currently",
+    "thing",
+    "way",
+    "one",
+    "stay",
+    "stays",
+    "it's",
+    "every",
+    "each",
+    "happen",
+    "happens",
+    "work",
+    "works",
+    "working",
+    "able",
+    "can",
+    "own",
+    "feel",
+    "feels",
+    "felt",
+    "feeling",
+    "whole",
+    "such",
+    "always",
+    "用户",
+    "进行",
+    "已经",
+    "一直",
+    "正在",
+    "目前",
+    "时候",
+    "原",
+    "给",
+    "把",
+    "让",
+    "过",
+    "来",
+    "一个",
+    "一只",
+    "一下",
+    "十分",
+    "真",
+    "使",
+    "常",
+    "使用",
+    "用",
+    "得到",
+    "每逢",
+    "每",
+    "更",
+    "都",
+    "感到",
+    "觉得",
+    "感觉",
+    "个人",
 ];
 
 fn is_light(key: &str) -> bool {

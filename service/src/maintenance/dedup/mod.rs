@@ -6,8 +6,8 @@
 //! a set time, or was consolidated is left alone.
 
 pub mod compare;
-mod new_value;
 mod nearby;
+mod new_value;
 
 use std::collections::HashMap;
 
@@ -88,7 +88,10 @@ async fn check(
     let mut batch = Batch::default();
     for found in searched {
         let Some(found) = found? else {
-            work.tell("stopped", "the workflow lock holds: nothing can be searched");
+            work.tell(
+                "stopped",
+                "the workflow lock holds: nothing can be searched",
+            );
             return Ok(false);
         };
         if work.room() <= batch.revisions.len() as u64 {
@@ -143,10 +146,7 @@ async fn decide(
         if work.room() <= batch.revisions.len() as u64 {
             return Ok(());
         }
-        let (own, other) = (
-            batch.newest(&found.memory),
-            batch.newest(&candidate.memory),
-        );
+        let (own, other) = (batch.newest(&found.memory), batch.newest(&candidate.memory));
         if !is_eligible(&own, work) {
             return Ok(());
         }
@@ -154,7 +154,11 @@ async fn decide(
             continue;
         }
         let order = (own.created_at, &own.id).cmp(&(other.created_at, &other.id));
-        let (older, newer) = if order.is_lt() { (own, other) } else { (other, own) };
+        let (older, newer) = if order.is_lt() {
+            (own, other)
+        } else {
+            (other, own)
+        };
         let verdict = seeker.compare(&older, &newer, candidate).await;
         let (action, reason) = match verdict {
             Verdict::Same(score) if score >= threshold => {

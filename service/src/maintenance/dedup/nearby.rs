@@ -92,9 +92,8 @@ impl<'a> Seeker<'a> {
         let mut prepared = parallel::map(memories, bytes, move |memory: Memory| {
             let mut analysis = analyser.query(&memory.content);
             analysis.concepts.retain(|concept| !concept.stop);
-            let by_rarity = |one: &Concept, other: &Concept| {
-                one.commonness.total_cmp(&other.commonness)
-            };
+            let by_rarity =
+                |one: &Concept, other: &Concept| one.commonness.total_cmp(&other.commonness);
             analysis.concepts.sort_by(by_rarity);
             analysis.concepts.truncate(CONCEPTS);
             let request = Request {
@@ -173,10 +172,7 @@ impl<'a> Seeker<'a> {
         let own: Vec<u32> = plan.terms.iter().map(|one| terms.get(&one.term)).collect();
         let own = scorer.score(&own, memory.analysis.length);
         let near = |candidate: crate::query::Candidate| {
-            let score = scorer.score(
-                &candidate.frequencies,
-                candidate.memory.analysis.length,
-            );
+            let score = scorer.score(&candidate.frequencies, candidate.memory.analysis.length);
             Near {
                 nearness: Nearness {
                     cosine: candidate.cosine,

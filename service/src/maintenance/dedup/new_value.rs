@@ -9,20 +9,115 @@ use super::compare::{differing_figures, words_apart};
 
 /// Words that say that something changed. `_` is never inside one.
 const CHANGES: [&str; 62] = [
-    "now", "changed", "change", "moved", "move", "updated", "upgraded", "switched", "renamed",
-    "raised", "increased", "reduced", "lowered", "replaced", "instead", "became", "new", "migrated",
-    "extended", "postponed", "from", "has", "have", "been", "was", "is", "current", "currently",
-    "现在", "改", "改成", "改为", "改到", "换成", "换", "更新", "更新为", "升级", "升级到", "搬",
-    "搬到", "涨到", "涨", "降到", "迁移", "迁移到", "变成", "变为", "变", "调整", "已经", "已", "从",
-    "到", "成", "为", "是", "了", "时间", "改名", "提高到", "提高",
+    "now",
+    "changed",
+    "change",
+    "moved",
+    "move",
+    "updated",
+    "upgraded",
+    "switched",
+    "renamed",
+    "raised",
+    "increased",
+    "reduced",
+    "lowered",
+    "replaced",
+    "instead",
+    "became",
+    "new",
+    "migrated",
+    "extended",
+    "postponed",
+    "from",
+    "has",
+    "have",
+    "been",
+    "was",
+    "is",
+    "current",
+    "currently",
+    "现在",
+    "改",
+    "改成",
+    "改为",
+    "改到",
+    "换成",
+    "换",
+    "更新",
+    "更新为",
+    "升级",
+    "升级到",
+    "搬",
+    "搬到",
+    "涨到",
+    "涨",
+    "降到",
+    "迁移",
+    "迁移到",
+    "变成",
+    "变为",
+    "变",
+    "调整",
+    "已经",
+    "已",
+    "从",
+    "到",
+    "成",
+    "为",
+    "是",
+    "了",
+    "时间",
+    "改名",
+    "提高到",
+    "提高",
 ];
 /// Those that say it alone.
 const CUES: [&str; 44] = [
-    "now", "changed", "moved", "updated", "upgraded", "switched", "renamed", "raised",
-    "increased", "reduced", "lowered", "replaced", "instead", "became", "migrated", "extended",
-    "postponed", "currently", "现在", "改成", "改为", "改到", "换成", "更新为", "升级到", "搬到",
-    "涨到", "降到", "迁移到", "变成", "变为", "已更新", "改", "换", "升级", "搬", "涨", "变", "调整",
-    "提高到", "降", "迁移", "改名", "更新",
+    "now",
+    "changed",
+    "moved",
+    "updated",
+    "upgraded",
+    "switched",
+    "renamed",
+    "raised",
+    "increased",
+    "reduced",
+    "lowered",
+    "replaced",
+    "instead",
+    "became",
+    "migrated",
+    "extended",
+    "postponed",
+    "currently",
+    "现在",
+    "改成",
+    "改为",
+    "改到",
+    "换成",
+    "更新为",
+    "升级到",
+    "搬到",
+    "涨到",
+    "降到",
+    "迁移到",
+    "变成",
+    "变为",
+    "已更新",
+    "改",
+    "换",
+    "升级",
+    "搬",
+    "涨",
+    "变",
+    "调整",
+    "提高到",
+    "降",
+    "迁移",
+    "改名",
+    "更新",
 ];
 /// Words that state how something is, and give way when it changes.
 const STATES: [&str; 30] = [
@@ -43,17 +138,41 @@ pub fn change(older: &Particulars, newer: &Particulars) -> Option<String> {
     });
     let others: Vec<&Word> = come
         .into_iter()
-        .filter(|word| !is_among(word, &CHANGES))
+        .filter(|word| !is_among(word, &CHANGES) && !is_known_and_changed(word, older))
         .collect();
-    let lost = gone.iter().filter(|word| !is_among(word, &STATES)).count();
-    if lost > 0 {
-        return None;
+    let lost: Vec<&Word> = gone
+        .into_iter()
+        .filter(|word| !is_among(word, &STATES))
+        .collect();
+    match lost.as_slice() {
+        [] => {
+            figure(older, newer, says_so, &others).or_else(|| name(older, newer, says_so, &others))
+        }
+        // `lives in Paris`, then `now lives in Rome`.
+        [before] if before.name && says_so && agrees(older, newer) => match others.as_slice() {
+            [after] if after.name => Some(format!(
+                "new value: {} instead of {}",
+                after.text, before.text
+            )),
+            _ => None,
+        },
+        _ => None,
     }
-    figure(older, newer, says_so, &others).or_else(|| name(older, newer, says_so, &others))
+}
+
+fn agrees(older: &Particulars, newer: &Particulars) -> bool {
+    older.figures == newer.figures && older.moments == newer.moments
 }
 
 fn is_among(word: &Word, list: &[&str]) -> bool {
     list.iter().any(|one| key(one) == word.key)
+}
+
+/// Whether a Chinese word is one of the older text with a cue behind it: `版本升级`.
+fn is_known_and_changed(word: &Word, older: &Particulars) -> bool {
+    let rests = CUES.iter().filter_map(|cue| word.text.strip_suffix(cue));
+    let mut known = rests.filter(|rest| !rest.is_empty() && older.run.contains(rest));
+    !word.text.is_ascii() && known.next().is_some()
 }
 
 /// One number took the place of another.
@@ -92,6 +211,5 @@ fn name(
         return None;
     };
     let from = newer.all.contains("from") || newer.run.contains('从');
-    let unchanged = older.figures == newer.figures && older.moments == newer.moments;
-    (says_so && from && unchanged).then(|| format!("new value: {}", after.text))
+    (says_so && from && agrees(older, newer)).then(|| format!("new value: {}", after.text))
 }

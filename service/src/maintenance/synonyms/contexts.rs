@@ -135,7 +135,8 @@ pub struct Counts {
 
 impl Counts {
     pub fn new(vocabulary: Vocabulary, thresholds: Thresholds) -> Counts {
-        let most = (vocabulary.memories as f64 * EVERYWHERE).max(f64::from(thresholds.least_memories));
+        let most =
+            (vocabulary.memories as f64 * EVERYWHERE).max(f64::from(thresholds.least_memories));
         let mut words: Vec<Compared> = vocabulary
             .words
             .into_iter()
@@ -291,8 +292,7 @@ impl Counts {
             for (other, product) in products.iter_mut().enumerate() {
                 let product = std::mem::take(product);
                 let pair = (word as u32, other as u32);
-                if other > word
-                    && (product >= KNOWN_CONTEXTS || self.together.contains_key(&pair))
+                if other > word && (product >= KNOWN_CONTEXTS || self.together.contains_key(&pair))
                 {
                     others.push((other as u32, product.min(1.0)));
                 }

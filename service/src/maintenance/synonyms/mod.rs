@@ -148,7 +148,10 @@ async fn replace(work: &mut Work<'_>, namespace: &str, found: Vec<Found>) -> Res
             continue;
         }
         for (term, synonym) in [(&one, &other), (&other, &one)] {
-            wanted.entry(term.clone()).or_default().push(synonym.clone());
+            wanted
+                .entry(term.clone())
+                .or_default()
+                .push(synonym.clone());
             reasons.insert((term.clone(), synonym.clone()), reason.clone());
         }
     }

@@ -8,8 +8,8 @@ use super::counters::Counters;
 use super::from_sqlite;
 use super::memories::{by_content, by_id, delete, link_entities, recount, save};
 use crate::memory::{Memory, MemoryId};
-use crate::store::upkeep::{Change, Revision};
 use crate::store::StoreError;
+use crate::store::upkeep::{Change, Revision};
 
 /// Makes a revision if every memory is as it was read; whether it did.
 pub(crate) fn revise(
@@ -32,10 +32,7 @@ pub(crate) fn revise(
 
 /// The row of the memory as it was read (`Some(None)` if there is to be none); `None` if it is
 /// another by now.
-fn is_current(
-    connection: &Connection,
-    change: &Change,
-) -> Result<Option<Option<i64>>, StoreError> {
+fn is_current(connection: &Connection, change: &Change) -> Result<Option<Option<i64>>, StoreError> {
     match (&change.before, &change.after) {
         (Some(before), _) => {
             let found = by_id(connection, &before.id)?;
@@ -109,7 +106,9 @@ pub(crate) fn last_retrieved(
     ids: &[MemoryId],
 ) -> Result<Vec<Option<DateTime<Utc>>>, StoreError> {
     let mut statement = connection
-        .prepare_cached("SELECT at FROM retrievals WHERE number = (SELECT number FROM memories WHERE id = ?1)")
+        .prepare_cached(
+            "SELECT at FROM retrievals WHERE number = (SELECT number FROM memories WHERE id = ?1)",
+        )
         .map_err(from_sqlite)?;
     let mut last = Vec::with_capacity(ids.len());
     for id in ids {
