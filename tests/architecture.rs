@@ -5,20 +5,21 @@
 use std::path::{Path, PathBuf};
 
 /// Top modules from the bottom up: each may use itself, its own row and the rows before it.
-const LAYERS: [&[&str]; 12] = [
+const LAYERS: [&[&str]; 13] = [
     &[
-        "clock", "memory", "parallel", "query", "scope", "secret", "session", "signals", "vector",
-        "analysis",
+        "clock", "memory", "parallel", "query", "recalls", "scope", "secret", "session", "signals",
+        "vector", "analysis",
     ],
     &["ranking"],
     &["store"],
-    &["embedding"],
+    &["outbound", "embedding", "chat"],
     &["meaning"],
     &["error"],
     &["config"],
     &["app"],
     &["write"],
     &["read"],
+    &["maintenance"],
     &["evaluation", "skills"],
     &["http", "mcp", "cli"],
 ];

@@ -1,5 +1,6 @@
 //! What can go wrong in Keepsake, without a word of HTTP: statuses are given in `http/problem.rs`.
 
+use crate::chat::ChatError;
 use crate::embedding::EmbedError;
 use crate::meaning::NotReady;
 use crate::memory::MemoryId;
@@ -51,6 +52,12 @@ pub enum Error {
     /// The embedder that the settings choose cannot be used.
     #[error(transparent)]
     Embed(#[from] EmbedError),
+    /// Maintenance of this kind is at work, here or elsewhere.
+    #[error("`{0}` is running already")]
+    Running(&'static str),
+    /// The model that consolidates gives no answers.
+    #[error(transparent)]
+    Chat(#[from] ChatError),
     /// The operating system gives no random bytes for an id.
     #[error("no random bytes for a new id")]
     Random(#[from] getrandom::Error),

@@ -2,13 +2,14 @@
 //!
 //! Modules in the order of their dependencies, each using only those above it:
 //!
-//! - [`clock`], [`error`], [`memory`], [`query`], [`scope`], [`session`], [`signals`]: plain data, and the one
+//! - [`clock`], [`error`], [`memory`], [`query`], [`scope`], [`session`], [`signals`], [`recalls`]: plain data, and the one
 //!   place that reads the time
 //! - [`analysis`]: text in, facts out; [`ranking`]: numbers in, order out; both pure
-//! - [`store`]: where memories are kept; [`embedding`]: texts in, vectors out; [`meaning`]: keeps the
+//! - [`store`]: where memories are kept; [`outbound`], [`embedding`], [`chat`]: models; [`meaning`]: keeps the
 //!   vectors of a store complete
 //! - [`config`], [`app`]: settings, and the long-lived parts put together
-//! - [`mod@write`], [`read`]: the two straight lines; [`evaluation`]: how good the answers are
+//! - [`mod@write`], [`read`]: the two straight lines; [`evaluation`]: how good the answers are;
+//!   [`maintenance`]: what is done to memories while nobody waits
 //! - [`skills`]: what an agent's host can do, found on demand
 //! - [`http`], [`mcp`], [`cli`]: the ways in
 //!
@@ -17,6 +18,7 @@
 
 pub mod analysis;
 pub mod app;
+pub mod chat;
 pub mod cli;
 pub mod clock;
 pub mod config;
@@ -24,14 +26,16 @@ pub mod embedding;
 pub mod error;
 pub mod evaluation;
 pub mod http;
-
+pub mod maintenance;
 pub mod mcp;
 pub mod meaning;
 pub mod memory;
+pub mod outbound;
 pub mod parallel;
 pub mod query;
 pub mod ranking;
 pub mod read;
+pub mod recalls;
 pub mod scope;
 pub mod secret;
 pub mod session;

@@ -340,6 +340,45 @@ fn table() -> Vec<Example> {
             ("/v1/maintenance/backfill", Json(json!({"dry_run": true}))),
             ("/v1/maintenance/backfill", Json(json!({"dry_run": "yes"}))),
         ),
+        pair(
+            "POST",
+            "/v1/maintenance/consolidate",
+            (
+                "/v1/maintenance/consolidate",
+                Json(json!({"dry_run": true})),
+            ),
+            ("/v1/maintenance/consolidate", Json(json!({"limit": -1}))),
+        ),
+        pair(
+            "POST",
+            "/v1/maintenance/forget",
+            ("/v1/maintenance/forget", Json(json!({"dry_run": true}))),
+            ("/v1/maintenance/forget", Json(json!({"limit": -1}))),
+        ),
+        pair(
+            "POST",
+            "/v1/maintenance/dedup",
+            ("/v1/maintenance/dedup", Json(json!({"dry_run": true}))),
+            ("/v1/maintenance/dedup", Json(json!({"limit": -1}))),
+        ),
+        pair(
+            "POST",
+            "/v1/maintenance/synonyms",
+            ("/v1/maintenance/synonyms", Json(json!({"dry_run": true}))),
+            ("/v1/maintenance/synonyms", Json(json!({"limit": -1}))),
+        ),
+        pair(
+            "POST",
+            "/v1/maintenance/dictionary",
+            ("/v1/maintenance/dictionary", Json(json!({"dry_run": true}))),
+            ("/v1/maintenance/dictionary", Json(json!({"limit": -1}))),
+        ),
+        pair(
+            "GET",
+            "/v1/maintenance",
+            ("/v1/maintenance", Nothing),
+            ("/v1/maintenance?job=dedup", Nothing),
+        ),
     ];
     rows.into_iter()
         .chain(bank_routes::rows())

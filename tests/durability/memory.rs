@@ -1,9 +1,13 @@
-//! A long import needs no memory for its length: what has arrived is stored before more is read.
+//! A long import needs no memory for its length: what has arrived is stored before more is read. Nor
+//! does a service that is asked to stop wait for its end.
+
+use std::io::Write;
+use std::time::{Duration, Instant};
 
 use reqwest::blocking::Body;
 use serde_json::{Value, json};
 
-use crate::support::{Service, client};
+use crate::support::{Service, client, eventually};
 
 const ENTRIES: usize = 40_000;
 /// Most memory that the service may ever have had, in bytes.
@@ -45,7 +49,7 @@ fn an_import_of_any_length_fits_into_little_memory() {
     let answer = client()
         .post(format!("{}/v1/import", service.url))
         .header("content-type", "application/x-ndjson")
-        .timeout(std::time::Duration::from_secs(900))
+        .timeout(Duration::from_secs(900))
         .body(Body::new(lines))
         .send()
         .unwrap();
@@ -55,6 +59,48 @@ fn an_import_of_any_length_fits_into_little_memory() {
         assert!(peak < MOST, "the service had {} MiB", peak >> 20);
     }
     service.kill();
+}
+
+/// NDJSON that goes on for as long as somebody reads, with a pause after each line.
+struct Endless(usize);
+
+impl std::io::Read for Endless {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        std::thread::sleep(Duration::from_millis(20));
+        let line =
+            json!({"id": format!("endless{:08}", self.0), "content": format!("entry {}", self.0)});
+        self.0 += 1;
+        (&mut *buffer).write_all(format!("{line}\n").as_bytes())?;
+        Ok(line.to_string().len() + 1)
+    }
+}
+
+#[test]
+fn a_service_asked_to_stop_does_not_wait_for_an_import_without_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let service = Service::start(folder.path());
+    let url = format!("{}/v1/import", service.url);
+    let import = std::thread::spawn(move || {
+        let sent = client()
+            .post(url)
+            .header("content-type", "application/x-ndjson")
+            .body(Body::new(Endless(0)));
+        sent.send().is_ok()
+    });
+    eventually("some of it is stored", || {
+        let stats: Value = service.get("/v1/stats?is_primary=true").json().unwrap();
+        stats["memories"]["total"].as_u64() > Some(0)
+    });
+    let asked = Instant::now();
+    service.stop();
+    assert!(asked.elapsed() < Duration::from_secs(30));
+    assert!(
+        !import.join().unwrap(),
+        "an import that was broken off has no answer"
+    );
+    let service = Service::start(folder.path());
+    let stats: Value = service.get("/v1/stats?is_primary=true").json().unwrap();
+    assert!(stats["memories"]["total"].as_u64() > Some(0), "{stats}");
 }
 
 /// The most memory that a process ever had, in bytes, where the system tells it.

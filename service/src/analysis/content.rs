@@ -5,6 +5,7 @@
 //! so words and pairs are never counted twice; longer words are added whole, as a bonus, and single
 //! characters for queries of one character.
 
+use super::dictionary::Learnt;
 use super::stem::stem;
 use super::stop_words::is_stop_word;
 use super::technical::parts;
@@ -14,7 +15,7 @@ use super::{Ingredients, keywords};
 
 /// The terms of a tokenised content and its length: the number of words that are not stop words, in
 /// any script, which BM25 normalises by.
-pub fn terms(tokens: &[Token], ingredients: Ingredients) -> (Frequencies, u32) {
+pub fn terms(tokens: &[Token], learnt: &Learnt, ingredients: Ingredients) -> (Frequencies, u32) {
     let mut found = Collector(Vec::with_capacity(tokens.len() * 2));
     for token in tokens {
         match token.kind {
@@ -27,6 +28,9 @@ pub fn terms(tokens: &[Token], ingredients: Ingredients) -> (Frequencies, u32) {
             }
             TokenKind::Han | TokenKind::Cjk => {}
         }
+    }
+    for (word, _, _) in learnt.found(tokens) {
+        found.add(TermKind::Whole, &word);
     }
     for run in unspaced_runs(tokens) {
         found.add_run(&run, ingredients);
@@ -122,6 +126,7 @@ mod tests {
     fn content(text: &str) -> (Frequencies, u32) {
         terms(
             &tokenise(&normalise(text), Dictionary::builtin()),
+            &Learnt::default(),
             Ingredients::default(),
         )
     }

@@ -30,6 +30,11 @@ pub fn keywords(tokens: &[Token]) -> Vec<String> {
         .collect()
 }
 
+/// Every word that could be a keyword, in the order of the text, each time that it occurs.
+pub fn candidates(tokens: &[Token]) -> impl Iterator<Item = &Token> {
+    tokens.iter().filter(|token| is_keyword(token))
+}
+
 /// A number without its grouping commas, if it has any: `5,000` and `$5,000` are about 5000.
 pub fn ungrouped(token: &Token) -> Option<String> {
     let digits = token.text.trim_start_matches('$');

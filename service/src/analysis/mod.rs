@@ -12,6 +12,7 @@ pub mod entities;
 pub mod frequency;
 pub mod keywords;
 pub mod normalise;
+pub mod particulars;
 mod phrases;
 pub mod query;
 pub mod stem;
@@ -25,13 +26,15 @@ pub mod tokeniser;
 mod word_lists;
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use chrono::NaiveDate;
 use dates::NamedDate;
-use dictionary::Dictionary;
+use dictionary::{Dictionary, Learnt};
 use emotion::Emotion;
 use entities::Gazetteer;
+use particulars::Particulars;
 use query::Concept;
 use terms::{Frequencies, Term, TermKind};
 use token::Token;
@@ -72,6 +75,21 @@ pub struct Analysis {
     pub fingerprint: u64,
 }
 
+/// Chinese words of a text that stand side by side.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Compounds {
+    pub pairs: BTreeSet<(String, String)>,
+    pub parts: BTreeSet<String>,
+}
+
+/// A word of a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Spoken {
+    pub text: String,
+    /// Whether it names somebody or something.
+    pub name: bool,
+}
+
 /// What is known of a query.
 #[derive(Debug, Clone, PartialEq)]
 pub struct QueryAnalysis {
@@ -92,6 +110,7 @@ pub fn warm_up() {
 #[derive(Clone)]
 pub struct Analyser {
     gazetteer: Arc<Cow<'static, Gazetteer>>,
+    learnt: Arc<Learnt>,
     ingredients: Ingredients,
 }
 
@@ -106,15 +125,29 @@ impl Analyser {
         };
         Analyser {
             gazetteer: Arc::new(gazetteer),
+            learnt: Arc::default(),
             ingredients,
         }
+    }
+
+    /// The same analyser with these learnt words.
+    pub fn with_learnt(&self, learnt: Arc<Learnt>) -> Analyser {
+        Analyser {
+            learnt,
+            ..self.clone()
+        }
+    }
+
+    /// The words that it learnt.
+    pub fn learnt(&self) -> Arc<Learnt> {
+        self.learnt.clone()
     }
 
     /// Analyses the content of a memory.
     pub fn content(&self, text: &str) -> Analysis {
         let normalised = normalise::normalise(text);
         let tokens = tokeniser::tokenise(&normalised, Dictionary::builtin());
-        let (terms, length) = content::terms(&tokens, self.ingredients);
+        let (terms, length) = content::terms(&tokens, &self.learnt, self.ingredients);
         Analysis {
             terms,
             length,
@@ -125,12 +158,45 @@ impl Analyser {
         }
     }
 
+    /// What tells a text apart from others that are like it.
+    pub fn particulars(&self, text: &str) -> Particulars {
+        particulars::particulars(text, Dictionary::builtin())
+    }
+
+    /// Neighbouring Chinese words that might be one, and their parts; each once.
+    pub fn compounds(&self, text: &str) -> Compounds {
+        let tokens = tokeniser::tokenise(&normalise::normalise(text), Dictionary::builtin());
+        let mut found = Compounds::default();
+        for (one, other) in dictionary::compounds(&tokens) {
+            found.parts.extend([one.text.clone(), other.text.clone()]);
+            found.pairs.insert((one.text.clone(), other.text.clone()));
+        }
+        found
+    }
+
+    /// The words that say what a text is about, in its order, each time that they occur; folded.
+    pub fn vocabulary(&self, text: &str) -> Vec<Spoken> {
+        let normalised = normalise::normalise(text);
+        let tokens = tokeniser::tokenise(&normalised, Dictionary::builtin());
+        keywords::candidates(&tokens)
+            .map(|token| Spoken {
+                name: particulars::is_name(token, &normalised),
+                text: token.text.clone(),
+            })
+            .collect()
+    }
+
     /// Analyses a query.
     pub fn query(&self, text: &str) -> QueryAnalysis {
         let normalised = normalise::normalise(text);
         let tokens = tokeniser::tokenise(&normalised, Dictionary::builtin());
         QueryAnalysis {
-            concepts: query::concepts(&tokens, Dictionary::builtin(), self.ingredients),
+            concepts: query::concepts(
+                &tokens,
+                Dictionary::builtin(),
+                &self.learnt,
+                self.ingredients,
+            ),
             dates: dates::named(&normalised, &tokens),
             entities: entities::extract(&normalised, &tokens, &self.gazetteer),
             words: tokens.into_iter().map(|token| token.text).collect(),
@@ -148,7 +214,7 @@ pub fn indexed_terms(analysis: &Analysis, tags: &[String], day: NaiveDate) -> Fr
         .map(|entity| entity_term(entity))
         .chain(tags.iter().map(|tag| tag_term(tag)))
         .chain(dates::of_day(day));
-    let beside: std::collections::BTreeSet<Term> = beside.collect();
+    let beside: BTreeSet<Term> = beside.collect();
     content
         .chain(beside.into_iter().map(|term| (term, 1)))
         .collect()

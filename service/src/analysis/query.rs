@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 
 use super::content::is_long;
-use super::dictionary::Dictionary;
+use super::dictionary::{Dictionary, Learnt};
 use super::frequency::commonness;
 use super::stem::stem;
 use super::stop_words::is_stop_word;
@@ -72,6 +72,7 @@ pub struct ConceptTerm {
 pub fn concepts(
     tokens: &[Token],
     dictionary: &Dictionary,
+    learnt: &Learnt,
     ingredients: Ingredients,
 ) -> Vec<Concept> {
     let mut found = Vec::with_capacity(tokens.len());
@@ -92,6 +93,7 @@ pub fn concepts(
             }
         }
     }
+    found.extend(learnt.found(tokens).map(compound));
     bounded(found)
 }
 
@@ -148,6 +150,22 @@ fn technical(token: &Token, ingredients: Ingredients) -> Concept {
             _ => 0.0,
         },
         text: token.text.clone(),
+    }
+}
+
+/// A word that the store's own dictionary knows: the whole, and the pair where its parts meet.
+fn compound((word, left, right): (String, &Token, &Token)) -> Concept {
+    let mut terms = vec![term(TermKind::Whole, &word, LONG_WORD, 1.0)];
+    let ends = (left.text.chars().next_back(), right.text.chars().next());
+    if let (Some(end), Some(start)) = ends {
+        let pair = format!("{end}{start}");
+        terms.push(term(TermKind::Pair, &pair, INNER_PAIR, PARTS_SHARE));
+    }
+    Concept {
+        terms,
+        stop: false,
+        commonness: CHANCE_PAIR,
+        text: word,
     }
 }
 
@@ -322,6 +340,7 @@ mod tests {
         concepts(
             &tokenise(&normalise(text), dictionary),
             dictionary,
+            &Learnt::default(),
             Ingredients::default(),
         )
     }

@@ -28,6 +28,9 @@ pub(super) struct Eval {
     /// Search only like this, may be given several times [default: lexical, vector and hybrid]
     #[arg(long = "mode", value_name = "MODE", value_enum)]
     modes: Vec<search::Mode>,
+    /// Before asking, do what maintenance does for retrieval: duplicates, synonyms, dictionary
+    #[arg(long)]
+    maintained: bool,
     /// Also measure what is lost without each part of retrieval
     #[arg(long)]
     ablate: bool,
@@ -165,7 +168,7 @@ impl Eval {
             ..Settings::default()
         };
         let all = Switches::default();
-        let stored = Stored::new(set, &settings, all).await?;
+        let stored = Stored::new(set, &settings, all, self.maintained).await?;
         let (mut measured, mut last) = (Vec::new(), None);
         for mode in self.modes() {
             let full = stored.ask(all, mode).await?;
@@ -195,7 +198,7 @@ impl Eval {
             let outcome = if switches.ingredients == all.ingredients {
                 stored.ask(switches, mode).await?
             } else {
-                let other = Stored::new(set, &settings, switches).await?;
+                let other = Stored::new(set, &settings, switches, self.maintained).await?;
                 let outcome = other.ask(switches, mode).await?;
                 other.discard().await?;
                 outcome

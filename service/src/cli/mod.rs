@@ -9,6 +9,7 @@ mod copy;
 mod eval;
 mod export;
 mod import;
+pub mod jobs;
 mod keeping;
 mod mcp;
 mod memories;
@@ -219,6 +220,11 @@ pub fn start_logging(arguments: &Arguments, environment: &Environment) {
     } else {
         "warn"
     };
+    log_to_stderr(default, environment);
+}
+
+/// Logs what `KEEPSAKE_LOG` says, else from `default` on.
+fn log_to_stderr(default: &str, environment: &Environment) {
     let filter = environment
         .get("KEEPSAKE_LOG")
         .filter(|filter| !filter.is_empty())

@@ -24,6 +24,10 @@ pub(super) struct Serve {
     /// Address to listen on; port 0 takes a free one
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<String>,
+    /// Also do maintenance: duplicates every hour, consolidation and forgetting every two, synonyms
+    /// and dictionary every eight
+    #[arg(long)]
+    maintenance: bool,
 }
 
 impl Serve {
@@ -47,7 +51,8 @@ impl Serve {
         let listener = TcpListener::bind(settings.listen)
             .await
             .map_err(|error| anyhow::anyhow!("cannot listen on `{}`: {error}", settings.listen))?;
-        let app = App::following(source, settings, Clock::System)?;
+        let mut app = App::following(source, settings, Clock::System)?;
+        app.maintains = self.maintenance;
         // What no waiting will mend stops the start; a store that is merely away will come back.
         match app.store.check().await {
             Err(error) if error.is_retryable() => {

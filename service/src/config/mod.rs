@@ -24,6 +24,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use crate::chat;
 use crate::embedding::{self, Choice, EmbedError, Embedder};
 use crate::ranking::Weights;
 use crate::store::redis::options::RedisOptions;
@@ -65,6 +66,7 @@ pub struct Settings {
     pub max_content_chars: usize,
     pub max_context_chars: usize,
     pub redact_secrets: RedactSecrets,
+    pub maintenance: Maintenance,
     /// How old the topics that a read uses may be. Not configurable; tests want none.
     pub signals_max_age: Duration,
 }
@@ -97,6 +99,24 @@ impl Settings {
     pub fn open_embedder(&self) -> Result<Option<Arc<dyn Embedder>>, EmbedError> {
         embedding::open(&self.embedder, &self.models_dir(), self.embed_cache_ttl)
     }
+}
+
+/// What maintenance goes by.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Maintenance {
+    /// Smallest group that is consolidated.
+    pub consolidate_min_group: usize,
+    /// Hours that a memory must be old to be consolidated.
+    pub consolidate_max_age_hours: u32,
+    /// The model that consolidates; it needs an address and a name.
+    pub llm: Option<chat::Endpoint>,
+    pub forget_max_age_days: u32,
+    pub forget_dry_run: bool,
+    pub trash_days: u32,
+    pub dedup_threshold: f64,
+    pub synonym_min_word_freq: u32,
+    pub synonym_jaccard_threshold: f64,
+    pub synonym_min_co_occurrence: u32,
 }
 
 /// In which writes secrets are masked.

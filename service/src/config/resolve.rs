@@ -8,7 +8,8 @@ use super::error::{Fault, Origin};
 use super::file::Files;
 use super::layers::Environment;
 use super::values::Values;
-use super::{RedactSecrets, Settings, redis};
+use super::{Maintenance, RedactSecrets, Settings, redis};
+use crate::chat;
 use crate::embedding::Choice;
 use crate::embedding::choice::{At, Wish};
 use crate::ranking::Weights;
@@ -59,6 +60,7 @@ pub(super) fn resolve(
             Some("always") => RedactSecrets::Always,
             _ => RedactSecrets::Automatic,
         },
+        maintenance: maintenance(values),
         signals_max_age: SIGNALS_MAX_AGE,
     };
     check_listen(values, settings.listen, faults);
@@ -91,6 +93,29 @@ fn embedder(values: &Values, faults: &mut Vec<Fault>) -> Choice {
         endpoint.api_key = Secret::new(text("embedder.api_key"));
     }
     choice
+}
+
+fn maintenance(values: &Values) -> Maintenance {
+    let count = |key| u32::try_from(values.count(key)).unwrap_or(u32::MAX);
+    let (base_url, model) = (values.text("llm.base_url"), values.text("llm.model"));
+    let api_key = Secret::new(values.text("llm.api_key").unwrap_or_default());
+    Maintenance {
+        consolidate_min_group: values.count("consolidate_min_group"),
+        consolidate_max_age_hours: count("consolidate_max_age_hours"),
+        llm: base_url.zip(model).map(|(base_url, model)| chat::Endpoint {
+            base_url,
+            model,
+            api_key,
+            timeout: chat::TIMEOUT,
+        }),
+        forget_max_age_days: count("forget_max_age_days"),
+        forget_dry_run: values.boolean("forget_dry_run"),
+        trash_days: count("trash_days"),
+        dedup_threshold: values.number("dedup_threshold"),
+        synonym_min_word_freq: count("synonym_min_word_freq"),
+        synonym_jaccard_threshold: values.number("synonym_jaccard_threshold"),
+        synonym_min_co_occurrence: count("synonym_min_co_occurrence"),
+    }
 }
 
 fn weights(values: &Values) -> Weights {

@@ -14,6 +14,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use crate::app::{App, Switches};
 use crate::clock::{Clock, new_id};
 use crate::config::{Settings, StoreChoice};
+use crate::maintenance::{self, Job, Options, silent};
 use crate::memory::{Details, Place};
 use crate::query::Filters;
 use crate::read::{self, Mode, Request, context};
@@ -62,7 +63,8 @@ struct Group {
 }
 
 impl<'a> Stored<'a> {
-    /// Stores each group of a set in a store of its own.
+    /// Stores each group of a set in a store of its own; with `maintained`, does what maintenance does
+    /// for retrieval: duplicates, synonyms, the dictionary.
     ///
     /// # Errors
     /// When a store fails or refuses a memory.
@@ -70,6 +72,7 @@ impl<'a> Stored<'a> {
         set: &'a QuestionSet,
         settings: &Settings,
         switches: Switches,
+        maintained: bool,
     ) -> anyhow::Result<Stored<'a>> {
         let folder = tempfile::tempdir()?;
         let run = new_id()?;
@@ -84,7 +87,11 @@ impl<'a> Stored<'a> {
                 options.prefix.push_str(&format!("eval:{run}:{number}:"));
                 in_redis.push(options.clone());
             }
-            groups.insert(name, Group::new(settings, switches, &memories).await?);
+            let mut group = Group::new(settings, switches, &memories).await?;
+            if maintained {
+                group.maintain().await?;
+            }
+            groups.insert(name, group);
         }
         Ok(Stored {
             set,
@@ -167,6 +174,14 @@ impl Group {
             }
         }
         Ok(Group { app, ids, end })
+    }
+
+    async fn maintain(&mut self) -> anyhow::Result<()> {
+        for job in [Job::Dedup, Job::Synonyms, Job::Dictionary] {
+            maintenance::run(&self.app, job, Options::default(), silent()).await?;
+        }
+        self.app = self.app.current();
+        Ok(())
     }
 }
 

@@ -34,11 +34,7 @@ const ALWAYS: [&str; 6] = [
     "/health/live",
 ];
 /// Paths whose requests have their own pace: uploads of any length, and maintenance.
-const OWN_PACE: [&str; 3] = [
-    "/v1/memories/batch",
-    "/v1/import",
-    "/v1/maintenance/backfill",
-];
+const OWN_PACE: [&str; 3] = ["/v1/memories/batch", "/v1/import", "/v1/maintenance/"];
 /// Longest request id that is taken from a client.
 const MAX_REQUEST_ID: usize = 128;
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -95,7 +91,8 @@ fn panicked(panic: Box<dyn Any + Send + 'static>) -> Response {
 
 /// Gives up on a request that takes too long.
 async fn deadline(State(time): State<Duration>, request: Request, next: Next) -> Response {
-    if OWN_PACE.contains(&request.uri().path()) {
+    let path = request.uri().path();
+    if OWN_PACE.iter().any(|own| path.starts_with(own)) {
         return next.run(request).await;
     }
     tokio::time::timeout(time, next.run(request))

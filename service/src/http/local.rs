@@ -22,11 +22,11 @@ pub fn segment(name: &str) -> Option<String> {
 
 /// The routes of an app in this process.
 #[derive(Clone)]
-pub struct Local(Router);
+pub struct Local(Router, App);
 
 impl Local {
     pub fn new(app: App) -> Local {
-        Local(router(app))
+        Local(router(app.clone()), app)
     }
 
     /// Sends one request; the status and the whole body of the answer.
@@ -40,6 +40,9 @@ impl Local {
         content_type: &str,
         body: Vec<u8>,
     ) -> Result<(u16, Vec<u8>), axum::Error> {
+        if let Err(error) = self.1.refresh_dictionary().await {
+            tracing::debug!(%error, "the dictionary cannot be looked at");
+        }
         let mut request = Request::builder().method(method).uri(path);
         if !body.is_empty() {
             request = request.header(header::CONTENT_TYPE, content_type);
@@ -53,6 +56,10 @@ impl Local {
             .map_err(axum::Error::new)?;
         let status = response.status().as_u16();
         let bytes = axum::body::to_bytes(response.into_body(), usize::MAX).await?;
+        // A command is over too soon to gather any; that they are lost spoils no answer.
+        if let Err(error) = self.1.store_recalls().await {
+            tracing::debug!(%error, "when memories were found is not stored");
+        }
         Ok((status, bytes.to_vec()))
     }
 

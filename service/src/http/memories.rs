@@ -233,5 +233,7 @@ pub(super) async fn restore(
         .restore(&scope.0, &found, now)
         .await?
         .ok_or(Error::NotFound(id))?;
+    // Whoever restores a memory wants it: it is not forgotten again at once.
+    app.store.note_retrieved(vec![(found, now)]).await?;
     Ok(Json(MemoryShape::new(&memory, now)))
 }

@@ -40,6 +40,7 @@ use axum::middleware;
 use axum::routing::{MethodFilter, on, post};
 use axum::{Extension, Router};
 use tokio::net::TcpListener;
+use tokio::sync::oneshot;
 
 use crate::app::App;
 use crate::skills::shelf::Shelf;
@@ -110,7 +111,6 @@ fn routes() -> Routes {
         .on(GET, "/v1/skills", skills::list)
         .on(POST, "/v1/skills/search", skills::search)
         .on(GET, "/v1/stats", health::stats)
-        .on(POST, "/v1/maintenance/backfill", maintenance::backfill)
         .on(GET, "/v1/export", export::export)
         .on(POST, "/v1/import", import::import)
         .on(GET, "/healthz", health::healthz)
@@ -119,9 +119,11 @@ fn routes() -> Routes {
         .on(GET, "/health", health::health)
         .on(GET, "/health/ready", health::health)
         .on(GET, "/health/live", health::live);
-    bank::routes(own)
+    bank::routes(maintenance::routes(own))
 }
 
+/// How long requests that are under way may take when the service is asked to stop.
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(8);
 /// Where the tools for models are.
 const MCP: &str = "/mcp";
 
@@ -156,7 +158,7 @@ fn over(app: App, idempotency: Idempotency, shelf: Shelf) -> Router {
 }
 
 /// Serves until `shutdown` ends, then finishes what was accepted. Meanwhile memories without a vector
-/// get one.
+/// get one, it is stored when memories were found, and if the app says so, maintenance is done.
 ///
 /// # Errors
 /// When the listener fails.
@@ -165,15 +167,69 @@ pub async fn serve(
     app: App,
     shutdown: impl Future<Output = ()> + Send + 'static,
 ) -> std::io::Result<()> {
-    let background = app.meaning.clone().map(|meaning| {
+    let mut background = vec![
+        tokio::spawn(store_recalls(app.clone())),
+        tokio::spawn(follow_dictionary(app.clone())),
+    ];
+    background.extend(app.meaning.clone().map(|meaning| {
         let store = app.store.clone();
         tokio::spawn(async move { meaning.keep_complete(store).await })
-    });
-    let served = axum::serve(listener, router(app))
-        .with_graceful_shutdown(shutdown)
-        .await;
-    if let Some(background) = background {
-        background.abort();
+    }));
+    if app.maintains {
+        background.push(tokio::spawn(maintenance::keep_up(app.clone())));
+    }
+    let kept = app.clone();
+    let (asked, stopping) = oneshot::channel();
+    let shutdown = async move {
+        shutdown.await;
+        // Nobody listens when the listener has failed.
+        let _ = asked.send(());
+    };
+    let served = tokio::select! {
+        served = axum::serve(listener, router(app)).with_graceful_shutdown(shutdown) => served,
+        () = out_of_patience(stopping) => {
+            tracing::warn!("stopping: what still goes on is broken off");
+            Ok(())
+        }
+    };
+    background.iter().for_each(tokio::task::JoinHandle::abort);
+    if let Err(error) = kept.store_recalls().await {
+        tracing::warn!(%error, "when memories were last found is not stored");
     }
     served
+}
+
+/// Ends when requests have had long enough to come to an end: one that streams can go on for hours.
+/// What it was answered for stays.
+async fn out_of_patience(stopping: oneshot::Receiver<()>) {
+    if stopping.await.is_ok() {
+        tokio::time::sleep(PATIENCE).await;
+    } else {
+        std::future::pending::<()>().await;
+    }
+}
+
+/// How often the version of the dictionary is looked at.
+const DICTIONARY: std::time::Duration = std::time::Duration::from_secs(1);
+
+/// Takes up what other processes learnt.
+async fn follow_dictionary(app: App) {
+    loop {
+        if let Err(error) = app.refresh_dictionary().await {
+            tracing::debug!(%error, "the dictionary cannot be looked at");
+        }
+        tokio::time::sleep(DICTIONARY).await;
+    }
+}
+
+/// How often it is stored when memories were found: losing that much is accepted.
+const RECALLS: std::time::Duration = std::time::Duration::from_secs(60);
+
+async fn store_recalls(app: App) {
+    loop {
+        tokio::time::sleep(RECALLS).await;
+        if let Err(error) = app.store_recalls().await {
+            tracing::warn!(%error, "when memories were last found is not stored");
+        }
+    }
 }

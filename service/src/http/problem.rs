@@ -277,6 +277,24 @@ impl From<Error> for Problem {
                 "Another memory has this content",
                 detail,
             ),
+            Error::Running(_) => Problem {
+                retry_after: Some(RETRY_AFTER_SECONDS),
+                ..Problem::new(
+                    StatusCode::CONFLICT,
+                    "maintenance-running",
+                    "The job is running",
+                    detail,
+                )
+            },
+            Error::Chat(_) => Problem {
+                retry_after: Some(RETRY_AFTER_SECONDS),
+                ..Problem::new(
+                    StatusCode::SERVICE_UNAVAILABLE,
+                    "chat-unavailable",
+                    "The chat model gives no answers",
+                    detail,
+                )
+            },
             Error::Store(error) | Error::Meaning(NotReady::Store(error)) => Problem::from(error),
             Error::Meaning(NotReady::Switching { .. } | NotReady::Embed(_)) | Error::Embed(_) => {
                 Problem {

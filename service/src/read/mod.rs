@@ -195,6 +195,7 @@ async fn find(
     let explanation = explain(app, scope, request, &passed, &below, hit, now).await?;
     let distinct = identical::keep_distinct(passed, request.top_k);
     let hits: Vec<Hit> = distinct.iter().map(hit).collect();
+    app.recalls.note(hits.iter().map(|hit| &hit.memory.id), now);
     let empty = hits
         .is_empty()
         .then_some(match (below_floor, retrieved.hidden) {

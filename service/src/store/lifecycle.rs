@@ -102,6 +102,16 @@ pub(crate) fn supersede(older: &mut Memory, newer: &MemoryId, now: DateTime<Utc>
     older.updated_at = now;
 }
 
+/// Takes a memory out of the trash or back from its consolidation; one that is neither there nor
+/// consumed, but superseded, is revived.
+pub(crate) fn restore(memory: &mut Memory) {
+    let fate = &mut memory.fate;
+    let (trashed, consumed) = (fate.trashed_at.take(), fate.consumed_by.take());
+    if trashed.is_none() && consumed.is_none() && fate.superseded_by.take().is_some() {
+        memory.details.invalid_at = None;
+    }
+}
+
 /// Applies an edit.
 pub(crate) fn edited(before: &Memory, edit: Edit, now: DateTime<Utc>) -> Memory {
     let mut memory = before.clone();

@@ -1,4 +1,4 @@
-//! What Keepsake asks of a store: seven small traits in domain words, whose sum is [`Store`].
+//! What Keepsake asks of a store: eight small traits in domain words, whose sum is [`Store`].
 //!
 //! Each sentence in the documentation of a method holds for every store and has a test in the folder
 //! `conformance`. A method is atomic: what it changes is changed together or not at all, counters and
@@ -15,6 +15,7 @@ mod lifecycle;
 pub mod operation;
 pub mod record;
 pub mod redis;
+pub mod upkeep;
 
 use async_trait::async_trait;
 use chrono::{DateTime, NaiveDate, Utc};
@@ -28,6 +29,7 @@ pub use counter::Counter;
 pub use error::StoreError;
 pub use operation::{Effect, KeptAnswer, Operated, Operation, Step, Target};
 pub use record::Record;
+pub use upkeep::{Change, Revision, UpkeepStore};
 
 /// What became of a memory that was to be added.
 #[derive(Debug, Clone, PartialEq)]
@@ -172,7 +174,8 @@ pub trait MemoryStore: Send + Sync {
         now: DateTime<Utc>,
     ) -> Result<Option<Memory>, StoreError>;
 
-    /// Takes a memory out of the trash, or back from its consolidation.
+    /// Takes a memory out of the trash or back from its consolidation; one that is neither there nor
+    /// consumed, but superseded, is revived.
     async fn restore(
         &self,
         scope: &Scope,
@@ -441,12 +444,26 @@ pub trait RecordStore: Send + Sync {
 
 /// Everything that Keepsake asks of a store.
 pub trait Store:
-    MemoryStore + Retriever + SignalStore + ControlStore + ScanStore + VectorStore + RecordStore
+    MemoryStore
+    + Retriever
+    + SignalStore
+    + ControlStore
+    + ScanStore
+    + VectorStore
+    + RecordStore
+    + UpkeepStore
 {
 }
 
 impl<
-    S: MemoryStore + Retriever + SignalStore + ControlStore + ScanStore + VectorStore + RecordStore,
+    S: MemoryStore
+        + Retriever
+        + SignalStore
+        + ControlStore
+        + ScanStore
+        + VectorStore
+        + RecordStore
+        + UpkeepStore,
 > Store for S
 {
 }

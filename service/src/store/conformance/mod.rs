@@ -16,6 +16,7 @@ pub(crate) mod retrieving;
 pub(crate) mod samples;
 pub(crate) mod statistics;
 pub(crate) mod together;
+pub(crate) mod upkeep;
 pub(crate) mod vectors;
 pub(crate) mod visibility;
 
@@ -181,6 +182,16 @@ macro_rules! conformance {
                 the_oldest_records_beyond_the_most_are_dropped
                 a_deleted_record_is_gone
                 kinds_and_namespaces_with_records_are_told
+            }
+            upkeep {
+                a_lease_has_one_holder_until_it_is_given_back
+                a_revision_changes_memories_and_their_statistics_together
+                a_revision_of_what_changed_meanwhile_changes_nothing
+                a_revision_makes_no_second_memory_of_a_content_or_an_id
+                a_superseded_memory_is_revived_by_restoring_it
+                when_a_memory_was_last_retrieved_is_kept_beside_it
+                a_content_is_checked_once
+                found_synonyms_leave_those_made_by_hand
             }
             restoring {
                 a_scan_of_counters_has_each_once

@@ -17,6 +17,7 @@ mod matrix;
 mod record_store;
 mod retrieval;
 mod sqlite;
+mod upkeep;
 mod vector_store;
 mod writer;
 
@@ -32,6 +33,7 @@ use crate::memory::{Edit, Memory, MemoryId, NewMemory};
 use crate::query::{Plan, Retrieved};
 use crate::scope::Scope;
 use crate::store::gathered::Counters;
+use crate::store::lifecycle;
 use crate::store::{
     Added, Cursor, Deleted, Edited, Import, Imported, ListFilters, MemoryStore, Operated,
     Operation, Resolved, Retriever, StoreError,
@@ -58,6 +60,8 @@ struct Inner {
     /// Idle connections for reading.
     readers: Mutex<Vec<Connection>>,
     follower: Arc<Follower>,
+    /// Those that this process holds.
+    leases: Mutex<Vec<upkeep::Lease>>,
 }
 
 impl EmbeddedStore {
@@ -88,6 +92,7 @@ impl EmbeddedStore {
             file,
             readers: Mutex::default(),
             follower,
+            leases: Mutex::default(),
         };
         Ok(EmbeddedStore(Arc::new(inner)))
     }
@@ -226,11 +231,7 @@ impl MemoryStore for EmbeddedStore {
         id: &MemoryId,
         now: DateTime<Utc>,
     ) -> Result<Option<Memory>, StoreError> {
-        self.change(scope, id, now, |memory| {
-            memory.fate.trashed_at = None;
-            memory.fate.consumed_by = None;
-        })
-        .await
+        self.change(scope, id, now, lifecycle::restore).await
     }
 
     async fn purge(&self, scope: &Scope, id: &MemoryId) -> Result<bool, StoreError> {

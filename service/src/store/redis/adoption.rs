@@ -13,6 +13,7 @@ use super::RedisStore;
 use super::errors::from_redis;
 use super::scripts::Name;
 use super::transaction::{Draft, Held, Unknown, unexpected};
+use super::upkeep;
 use super::values::{answers, list, number, text};
 use crate::analysis::Analyser;
 use crate::memory::{Details, Fate, Memory, MemoryId, Place};
@@ -91,7 +92,7 @@ impl RedisStore {
             }
             self.inner.tell_progress(pass);
             let goes_on = match lease {
-                Some(token) => self.lease(token).await?,
+                Some(token) => self.lease(upkeep::JOB, token, upkeep::LEASE).await?,
                 None => true,
             };
             if cursor == "0" || !goes_on {

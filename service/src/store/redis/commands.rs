@@ -153,6 +153,9 @@ fn save(commands: &mut Commands, keys: &Keys, change: Change<'_>, after: &Memory
                 .copied(),
         );
     }
+    if change.adopts || before.is_some_and(|before| before.content != after.content) {
+        commands.push(["SREM", &keys.checked(), id.as_str()]);
+    }
     let told = before.map_or(0.0, |before| before.feedback);
     if told.total_cmp(&after.feedback).is_ne() && !change.adopts {
         commands.push(["SADD", &keys.feedback(), id.as_str()]);
@@ -180,7 +183,13 @@ fn delete(commands: &mut Commands, keys: &Keys, memory: &Memory) {
         keys.trash(id),
         keys.state(id),
     ]);
-    commands.push(["SREM", &keys.feedback(), id.as_str()]);
+    for (remove, key) in [
+        ("SREM", keys.feedback()),
+        ("SREM", keys.checked()),
+        ("ZREM", keys.retrieved()),
+    ] {
+        commands.push([remove, &key, id.as_str()]);
+    }
     places(commands, keys, Some(memory), None);
 }
 

@@ -40,6 +40,8 @@
 //! | `keepsake:index` | hash | number and schema of the current generation of the index |
 //! | `keepsake:models` | hash | mark of a model → its identity: the models that memories have vectors of |
 //! | `keepsake:idx` | alias | the current generation, `keepsake:idx:<n>` |
+//! | `keepsake:retrieved` | sorted set | ids by when they were last found for someone |
+//! | `keepsake:checked` | set | ids whose content was looked at for duplicates |
 //! | `keepsake:lease:<job>` | string | who does a background job, with a TTL |
 
 use std::fmt::Write;
@@ -257,6 +259,14 @@ impl Keys {
 
     pub(super) fn generation(&self, number: u64) -> String {
         self.own(&format!("idx:{number}"))
+    }
+
+    pub(super) fn retrieved(&self) -> String {
+        self.own("retrieved")
+    }
+
+    pub(super) fn checked(&self) -> String {
+        self.own("checked")
     }
 
     pub(super) fn lease(&self, job: &str) -> String {

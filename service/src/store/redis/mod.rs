@@ -15,6 +15,7 @@ mod errors;
 mod index;
 mod keys;
 mod lately;
+mod maintenance;
 mod mirrors;
 mod operations;
 pub mod options;
@@ -47,6 +48,7 @@ use crate::memory::{Edit, Memory, MemoryId, NewMemory};
 use crate::query::{Plan, Retrieved};
 use crate::scope::Scope;
 use crate::signals::Topic;
+use crate::store::lifecycle;
 use crate::store::{
     Added, ControlStore, Counter, Cursor, Deleted, Edited, Import, Imported, KeptAnswer,
     ListFilters, MemoryStore, Operated, Operation, Resolved, Retriever, ScanStore, SignalStore,
@@ -235,11 +237,7 @@ impl MemoryStore for RedisStore {
         id: &MemoryId,
         now: DateTime<Utc>,
     ) -> Result<Option<Memory>, StoreError> {
-        let restore = |memory: &mut Memory| {
-            memory.fate.trashed_at = None;
-            memory.fate.consumed_by = None;
-        };
-        self.write(|draft| writing::change(draft, scope, id, restore, now))
+        self.write(|draft| writing::change(draft, scope, id, lifecycle::restore, now))
             .await
     }
 

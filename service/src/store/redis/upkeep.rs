@@ -19,8 +19,8 @@ use crate::store::StoreError;
 const REST: (Duration, Duration) = (Duration::from_secs(15), Duration::from_secs(40));
 /// How long to wait when the store does not answer, or another process does the work.
 const RETRY: Duration = Duration::from_secs(2);
-const LEASE: Duration = Duration::from_secs(20);
-const JOB: &str = "upkeep";
+pub(super) const LEASE: Duration = Duration::from_secs(20);
+pub(super) const JOB: &str = "upkeep";
 
 /// Works until the store is gone.
 pub(super) async fn run(inner: Weak<Inner>) {
@@ -48,7 +48,7 @@ pub(super) async fn run(inner: Weak<Inner>) {
                 RETRY
             }
         };
-        let _ = store.release(&token).await;
+        let _ = store.release(JOB, &token).await;
         drop(store);
         tokio::time::sleep(rest).await;
     }
@@ -58,7 +58,7 @@ impl RedisStore {
     /// One round of the work; `None` if another process is at it.
     pub(super) async fn keep_up(&self, token: &str) -> Result<Option<Pass>, StoreError> {
         self.prepared().await?;
-        if !self.lease(token).await? {
+        if !self.lease(JOB, token, LEASE).await? {
             return Ok(None);
         }
         self.renew_index().await?;
@@ -70,10 +70,15 @@ impl RedisStore {
         Ok(Some(pass))
     }
 
-    /// Takes or renews the lease; whether it is ours.
-    pub(super) async fn lease(&self, token: &str) -> Result<bool, StoreError> {
-        let key = self.inner.keys.lease(JOB);
-        let millis = LEASE.as_millis() as u64;
+    /// Takes or renews the lease of a job; whether it is the token's.
+    pub(super) async fn lease(
+        &self,
+        job: &str,
+        token: &str,
+        time: Duration,
+    ) -> Result<bool, StoreError> {
+        let key = self.inner.keys.lease(job);
+        let millis = time.as_millis() as u64;
         let mut take = redis::cmd("SET");
         take.arg(&key).arg(token).arg("NX").arg("PX").arg(millis);
         if self.inner.connection.command(&take).await? != Value::Nil {
@@ -97,9 +102,10 @@ impl RedisStore {
         Ok(is_ours)
     }
 
-    async fn release(&self, token: &str) -> Result<(), StoreError> {
+    /// Gives the lease of a job back, if it is the token's.
+    pub(super) async fn release(&self, job: &str, token: &str) -> Result<(), StoreError> {
         let mut commands = Commands::default();
-        commands.push(["OWN", &self.inner.keys.lease(JOB), token, "DEL"]);
+        commands.push(["OWN", &self.inner.keys.lease(job), token, "DEL"]);
         let arguments = self.unguarded(commands);
         let answer = self.inner.connection.script(Name::Apply, &arguments).await;
         answer.map(|_| ()).map_err(from_redis)

@@ -33,7 +33,7 @@ pub(crate) fn find(
     }))
 }
 
-fn by_id(connection: &Connection, id: &MemoryId) -> Result<Option<Row>, StoreError> {
+pub(super) fn by_id(connection: &Connection, id: &MemoryId) -> Result<Option<Row>, StoreError> {
     let sql = format!("SELECT {COLUMNS} FROM memories WHERE id = ?1");
     let mut statement = connection.prepare_cached(&sql).map_err(from_sqlite)?;
     statement
@@ -43,7 +43,7 @@ fn by_id(connection: &Connection, id: &MemoryId) -> Result<Option<Row>, StoreErr
         .map_err(from_sqlite)
 }
 
-fn by_content(
+pub(super) fn by_content(
     connection: &Connection,
     namespace: &str,
     agent: Option<&str>,
@@ -275,29 +275,43 @@ pub(crate) fn purge(
     let Some((number, memory)) = find(transaction, scope, id)? else {
         return Ok(false);
     };
-    if lifecycle::is_counted(&memory) {
-        counters.count(&memory, -1);
+    delete(transaction, counters, number, &memory)?;
+    Ok(true)
+}
+
+/// Deletes a row and all that is kept beside it.
+pub(super) fn delete(
+    transaction: &Transaction<'_>,
+    counters: &mut Counters,
+    number: i64,
+    memory: &Memory,
+) -> Result<(), StoreError> {
+    if lifecycle::is_counted(memory) {
+        counters.count(memory, -1);
     }
     let seq = next_seq(transaction)?;
     vectors::drop_all(transaction, number)?;
     for sql in [
         "DELETE FROM memories WHERE number = ?1",
         "DELETE FROM memory_entities WHERE number = ?1",
+        "DELETE FROM retrievals WHERE number = ?1",
+        "DELETE FROM checked WHERE number = ?1",
     ] {
-        transaction.execute(sql, [number]).map_err(from_sqlite)?;
+        let mut statement = transaction.prepare_cached(sql).map_err(from_sqlite)?;
+        statement.execute([number]).map_err(from_sqlite)?;
     }
     transaction
         .execute(
             "INSERT INTO purged (seq, number) VALUES (?1, ?2)",
             [seq, number],
         )
-        .map_err(from_sqlite)?;
-    Ok(true)
+        .map(|_| ())
+        .map_err(from_sqlite)
 }
 
 /// Writes a new row, or over the row that held `before`; the row's number. An index has to take in
 /// only what differs for it.
-fn save(
+pub(super) fn save(
     transaction: &Transaction<'_>,
     before: Option<(i64, &Memory)>,
     memory: &Memory,
@@ -318,7 +332,7 @@ pub(super) fn next_seq(transaction: &Transaction<'_>) -> Result<i64, StoreError>
 }
 
 /// Makes the memory findable by its entities, and by no others.
-fn link_entities(
+pub(super) fn link_entities(
     transaction: &Transaction<'_>,
     number: i64,
     memory: &Memory,

@@ -11,10 +11,11 @@ use crate::store::StoreError;
 const APPLICATION_ID: i64 = 0x6b65_6570;
 
 /// Steps from each version to the next, the first from an empty file.
-const STEPS: [&str; 3] = [
+const STEPS: [&str; 4] = [
     include_str!("schema.sql"),
     include_str!("step_2.sql"),
     include_str!("step_3.sql"),
+    include_str!("step_4.sql"),
 ];
 
 fn pragma(connection: &Connection, name: &str) -> Result<i64, StoreError> {

@@ -14,6 +14,7 @@ pub(super) mod operations;
 pub(super) mod records;
 pub(super) mod signals;
 pub(super) mod transfer;
+pub(super) mod upkeep;
 pub(super) mod vectors;
 
 use std::path::Path;

@@ -1,5 +1,7 @@
 //! The long-lived parts of a running Keepsake, put together once.
 
+pub mod learnt;
+
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
@@ -13,6 +15,7 @@ use crate::config::{Settings, StoreChoice};
 use crate::error::Error;
 use crate::meaning::Meaning;
 use crate::ranking::Weights;
+use crate::recalls::Recalls;
 use crate::scope::Scope;
 use crate::session::Sessions;
 use crate::signals::Signals;
@@ -20,6 +23,7 @@ use crate::store::embedded::EmbeddedStore;
 use crate::store::redis::RedisStore;
 use crate::store::redis::adoption::Adoption;
 use crate::store::{Store, StoreError};
+use learnt::LearntWords;
 
 /// Everything that a read or a write needs. Cheap to clone; a clone keeps the settings that it has,
 /// so that a request sees one state from beginning to end.
@@ -33,6 +37,9 @@ pub struct App {
     pub clock: Clock,
     pub switches: Switches,
     pub sessions: Sessions,
+    pub recalls: Recalls,
+    /// Whether whoever serves this app also does its maintenance.
+    pub maintains: bool,
     signals: SignalCache,
     live: Arc<Live>,
 }
@@ -44,6 +51,7 @@ struct Live {
     current: RwLock<(Arc<Settings>, Analyser)>,
     /// Why the newest configuration is not, or not wholly, in use.
     complaints: Mutex<Vec<String>>,
+    learnt: Mutex<LearntWords>,
 }
 
 /// Parts of retrieval and ranking that the evaluation can switch off to measure what they gain.
@@ -112,6 +120,7 @@ impl App {
                 source,
                 current: RwLock::new((settings.clone(), analyser.clone())),
                 complaints: Mutex::default(),
+                learnt: Mutex::default(),
             }),
             settings,
             store,
@@ -120,6 +129,8 @@ impl App {
             clock,
             switches,
             sessions: Sessions::default(),
+            recalls: Recalls::default(),
+            maintains: false,
             signals: SignalCache::default(),
         })
     }
@@ -172,7 +183,9 @@ impl App {
         if *current.0 == settings {
             return false;
         }
+        let words = current.1.learnt();
         let analyser = Analyser::new(&settings.user_entities, self.switches.ingredients);
+        let analyser = analyser.with_learnt(words);
         *current = (Arc::new(settings), analyser);
         // Made with the half-life of before.
         self.signals.clear();
@@ -185,6 +198,18 @@ impl App {
     pub fn configuration_complaints(&self) -> Vec<String> {
         let complaints = self.live.complaints.lock();
         complaints.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Stores when memories were last found, as far as this process noted it.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub async fn store_recalls(&self) -> Result<(), StoreError> {
+        let noted = self.recalls.take();
+        if noted.is_empty() {
+            return Ok(());
+        }
+        self.store.note_retrieved(noted).await
     }
 
     /// The constants of the six factors.
