@@ -77,8 +77,8 @@ async fn what_goes_from_redis_to_a_folder_and_on_to_another_redis_is_the_same() 
     );
     copy(place, &other.url);
     let expected = held(store).await;
-    let embedded = EmbeddedStore::open(data).unwrap();
-    assert_eq!(held(&embedded).await, expected);
+    let embedded: &dyn Store = &EmbeddedStore::open(data).unwrap();
+    assert_eq!(held(embedded).await, expected);
     assert_eq!(held(&other.quiet_store()).await, expected);
 
     // Again: nothing new, and what changed there meanwhile stays.
