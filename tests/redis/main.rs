@@ -6,6 +6,7 @@
     reason = "a test that cannot go on fails; its helpers stand outside of test modules"
 )]
 
+mod copying;
 mod exchanges;
 mod faults;
 mod python;

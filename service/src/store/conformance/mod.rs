@@ -4,7 +4,9 @@
 //! is always given; so every store runs the same suite.
 
 pub(crate) mod adding;
+pub(crate) mod asking;
 pub(crate) mod counters;
+pub(crate) mod dice;
 pub(crate) mod editing;
 pub(crate) mod filtering;
 pub(crate) mod importing;
@@ -93,6 +95,9 @@ macro_rules! conformance {
                 a_shared_match_brings_no_private_neighbour_along
                 turns_at_the_ends_of_the_number_range_have_neighbours_too
                 what_was_changed_many_times_is_found_once_as_it_is_now
+            }
+            asking {
+                whatever_is_asked_all_that_matches_and_is_admitted_comes
             }
             filtering {
                 filters_apply_before_the_cut_of_the_pool

@@ -3,7 +3,7 @@
 //! `keys` names every key and what it holds. A memory is a hash that the search index sees (`codec`)
 //! and a small one beside it that it does not. A write decides in this process and is applied by a
 //! script if nothing changed meanwhile (`transaction`, `writing`, `commands`); a read is one script
-//! (`retrieval`). What an operator must hear is worded in `errors`.
+//! (`retrieval`) over memories that are known already (`lately`). What an operator must hear is worded in `errors`.
 
 pub mod adoption;
 mod codec;

@@ -1,8 +1,6 @@
 //! Whatever is in the index, in the tail or in neither, the answers are those of a scan over all
 //! memories: ids, order, scores and cosines to the last digit, for any filters, at any time.
 
-mod dice;
-
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
@@ -15,10 +13,10 @@ use crate::query::{Plan, Retrieved, Statistics, admits};
 use crate::ranking::bm25::Scorer;
 use crate::ranking::fusion::NEIGHBOUR_REACH;
 use crate::scope::Scope;
+use crate::store::conformance::dice::{Dice, TAGS, model, values, vector};
 use crate::store::conformance::samples::{analysed, day};
 use crate::store::{MemoryStore, Retriever, ScanStore};
 use crate::vector::{Direction, Probe, length};
-use dice::{Dice, TAGS, model, values, vector};
 
 /// All memories of a store with the terms that an index holds of them.
 struct Everything(Vec<(Memory, Frequencies)>);

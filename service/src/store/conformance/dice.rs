@@ -2,11 +2,11 @@
 
 use std::collections::HashSet;
 
+use super::samples::{agent, analysed, day, elsewhere, plan_of, said, told};
 use crate::analysis::{entity_term, tag_term};
 use crate::memory::NewMemory;
 use crate::query::{Filters, Plan, QueryTerm, TagRule, VectorQuery, Via};
 use crate::scope::Scope;
-use crate::store::conformance::samples::{agent, analysed, day, elsewhere, plan_of, said, told};
 use crate::vector::{ModelId, NewVector};
 
 const WORDS: [&str; 40] = [
@@ -51,16 +51,16 @@ const WORDS: [&str; 40] = [
     "mountain",
     "🎉",
 ];
-pub(super) const TAGS: [&str; 4] = ["work", "home", "Tag with Case", "标签"];
+pub(crate) const TAGS: [&str; 4] = ["work", "home", "Tag with Case", "标签"];
 const CATEGORIES: [&str; 3] = ["fact", "preference", "事实"];
 
-pub(super) fn model() -> ModelId {
+pub(crate) fn model() -> ModelId {
     ModelId::new("of its text", 3)
 }
 
 /// What the model makes of a content: one of few directions, so that many are equally near, and of some
 /// nothing.
-pub(super) fn values(content: &str) -> Vec<f32> {
+pub(crate) fn values(content: &str) -> Vec<f32> {
     let mut rng = fastrand::Rng::with_seed(content.bytes().map(u64::from).sum());
     match rng.u8(..4) {
         0 => Vec::new(),
@@ -68,7 +68,7 @@ pub(super) fn values(content: &str) -> Vec<f32> {
     }
 }
 
-pub(super) fn vector(content: &str) -> Option<NewVector> {
+pub(crate) fn vector(content: &str) -> Option<NewVector> {
     Some(NewVector {
         model: model(),
         values: values(content),
@@ -76,15 +76,15 @@ pub(super) fn vector(content: &str) -> Option<NewVector> {
 }
 
 /// Random memories, edits and queries from one seed.
-pub(super) struct Dice(pub fastrand::Rng);
+pub(crate) struct Dice(pub fastrand::Rng);
 
 impl Dice {
-    pub(super) fn one<'a>(&mut self, of: &[&'a str]) -> &'a str {
+    pub(crate) fn one<'a>(&mut self, of: &[&'a str]) -> &'a str {
         of[self.0.usize(..of.len())]
     }
 
     /// Rare and everyday words: the first ones come often.
-    pub(super) fn text(&mut self) -> String {
+    pub(crate) fn text(&mut self) -> String {
         let length = self.0.usize(2..14);
         let word = |dice: &mut Dice| {
             let most = dice.0.usize(1..=WORDS.len());
@@ -96,11 +96,11 @@ impl Dice {
             .join(" ")
     }
 
-    pub(super) fn maybe<T>(&mut self, value: impl FnOnce(&mut Dice) -> T) -> Option<T> {
+    pub(crate) fn maybe<T>(&mut self, value: impl FnOnce(&mut Dice) -> T) -> Option<T> {
         self.0.bool().then(|| value(self))
     }
 
-    pub(super) fn memory(&mut self) -> NewMemory {
+    pub(crate) fn memory(&mut self) -> NewMemory {
         let text = self.text();
         let mut memory = if self.0.u8(..3) == 0 {
             let session = format!("session {}", self.0.u8(..40));
@@ -120,7 +120,7 @@ impl Dice {
         memory
     }
 
-    pub(super) fn scope(&mut self) -> Scope {
+    pub(crate) fn scope(&mut self) -> Scope {
         match self.0.u8(..6) {
             0..=2 => Scope::owner(),
             3 => agent("alpha"),
@@ -129,7 +129,7 @@ impl Dice {
         }
     }
 
-    pub(super) fn filters(&mut self) -> Filters {
+    pub(crate) fn filters(&mut self) -> Filters {
         let some_day = |dice: &mut Dice| day(dice.0.i64(-30..2));
         Filters {
             tags: (0..self.0.usize(..3).saturating_sub(self.0.usize(..2)))
@@ -161,7 +161,7 @@ impl Dice {
         }
     }
 
-    pub(super) fn plan(&mut self) -> Plan {
+    pub(crate) fn plan(&mut self) -> Plan {
         let words = self.text();
         let analysis = analysed(&words);
         let mut plan = plan_of(analysis.terms.iter().map(|(term, _)| term));
