@@ -50,6 +50,7 @@ async fn fill(app: &App) {
     for number in 0..SETS {
         let place = format!("warehouse{number}");
         for (days, content) in [
+            (60, format!("{place} visited")),
             (9, format!("The {place} alarm code is kept by Ann")),
             (8, format!("The {place} alarm code is kept by Ann.")),
             (7, format!("The {place} port is {}", 6_000 + number)),

@@ -85,6 +85,14 @@ impl<'a> Seeker<'a> {
             let scope = scope_of(first);
             let signals = self.app.signals(&scope, self.now).await?;
             self.synonyms.clone_from(&signals.synonyms);
+            if self.memories == 0 {
+                let whole = Scope {
+                    primary: true,
+                    ..scope
+                };
+                let stats = self.app.store.stats(&whole, self.now).await?;
+                self.memories = stats.by_state.iter().sum();
+            }
         }
         let bytes = memories.iter().map(|memory| memory.content.len()).sum();
         let (analyser, settings) = (self.app.analyser.clone(), self.app.settings.clone());

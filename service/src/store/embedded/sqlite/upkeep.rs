@@ -5,8 +5,8 @@ use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
 use super::codec::{self, COLUMNS, millis, time};
 use super::counters::Counters;
-use super::from_sqlite;
-use super::memories::{by_content, by_id, delete, link_entities, recount, save};
+use super::memories::{by_content, by_id, link_entities, next_seq, recount, save};
+use super::{from_sqlite, vectors};
 use crate::memory::{Memory, MemoryId};
 use crate::store::StoreError;
 use crate::store::upkeep::{Change, Revision};
@@ -79,6 +79,36 @@ fn apply(
         (_, _, None) => {}
     }
     Ok(())
+}
+
+/// Deletes a row and all that is kept beside it.
+pub(super) fn delete(
+    transaction: &Transaction<'_>,
+    counters: &mut Counters,
+    number: i64,
+    memory: &Memory,
+) -> Result<(), StoreError> {
+    if memory.fate.trashed_at.is_none() {
+        counters.count(memory, -1);
+    }
+    let seq = next_seq(transaction)?;
+    vectors::drop_all(transaction, number)?;
+    for sql in [
+        "DELETE FROM memories WHERE number = ?1",
+        "DELETE FROM memory_entities WHERE number = ?1",
+        "DELETE FROM retrievals WHERE number = ?1",
+        "DELETE FROM checked WHERE number = ?1",
+    ] {
+        let mut statement = transaction.prepare_cached(sql).map_err(from_sqlite)?;
+        statement.execute([number]).map_err(from_sqlite)?;
+    }
+    transaction
+        .execute(
+            "INSERT INTO purged (seq, number) VALUES (?1, ?2)",
+            [seq, number],
+        )
+        .map(|_| ())
+        .map_err(from_sqlite)
 }
 
 /// See `UpkeepStore::note_retrieved`.
