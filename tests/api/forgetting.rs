@@ -10,6 +10,20 @@ fn old(server: &TestServer, mut fields: Value) -> String {
     server.add(fields)
 }
 
+/// A service whose attention is elsewhere, on ten young memories.
+fn busy() -> TestServer {
+    let server = TestServer::start();
+    for number in 0..5 {
+        for topics in [
+            "harbour pilot vessel ledger tide",
+            "orchestra violin rehearsal score conductor",
+        ] {
+            server.add(json!({"content": format!("{topics} {number}")}));
+        }
+    }
+    server
+}
+
 fn forget(server: &TestServer, fields: Value) -> Value {
     let done = server.post("/v1/maintenance/forget", fields);
     assert_eq!(done.status, 200, "{:#}", done.body);
@@ -30,7 +44,7 @@ fn state(server: &TestServer, id: &str) -> String {
 
 #[test]
 fn an_old_memory_that_nobody_valued_goes_to_the_trash_whatever_its_source() {
-    let server = TestServer::start();
+    let server = busy();
     for source in ["hermes_agent", "cli"] {
         let content = format!("the shelf in the {source} corner is made of oak");
         let id = old(&server, json!({"content": content, "source": source}));
@@ -48,20 +62,20 @@ fn an_old_memory_that_nobody_valued_goes_to_the_trash_whatever_its_source() {
 
 #[test]
 fn by_default_it_only_tells_what_it_would_forget_and_why_the_rest_stays() {
-    let server = TestServer::start();
+    let server = busy();
     let id = old(&server, json!({"content": "the shelf is made of oak"}));
     server.add(json!({"content": "the lamp is made of brass"}));
     let done = forget(&server, json!({}));
     assert_eq!(done["dry_run"], true);
     assert_eq!((&done["changed"], &done["planned"]), (&json!(0), &json!(1)));
     assert_eq!(done["items"][0]["id"], json!(id));
-    assert_eq!(done["kept"], json!({"young": 1}));
+    assert_eq!(done["kept"], json!({"young": 11}));
     assert_eq!(state(&server, &id), "active");
 }
 
 #[test]
 fn what_somebody_valued_felt_or_pinned_stays() {
-    let server = TestServer::start();
+    let server = busy();
     let feelings = [
         "I am so incredibly happy about the new house!!!",
         "what a terrible, horrible, disgusting disappointment",
@@ -82,14 +96,14 @@ fn what_somebody_valued_felt_or_pinned_stays() {
     ids.push(useful);
     let done = forget_now(&server);
     assert_eq!(done["changed"], 0, "{done:#}");
-    let kept = json!({"emotion": 2, "pinned": 1, "positive feedback": 1});
+    let kept = json!({"emotion": 2, "pinned": 1, "positive feedback": 1, "young": 10});
     assert_eq!(done["kept"], kept);
     assert!(ids.iter().all(|id| state(&server, id) == "active"));
 }
 
 #[test]
 fn ordinary_words_with_strong_characters_inside_do_not_keep_a_memory() {
-    let server = TestServer::start();
+    let server = busy();
     let id = old(&server, json!({"content": "我的老师去超市买特价米"}));
     forget_now(&server);
     assert_eq!(state(&server, &id), "trashed");
@@ -97,14 +111,18 @@ fn ordinary_words_with_strong_characters_inside_do_not_keep_a_memory() {
 
 #[test]
 fn what_was_found_lately_stays() {
-    let server = TestServer::start();
+    let server = busy();
     let id = old(
         &server,
         json!({"content": "the passport is in the blue folder"}),
     );
     assert_eq!(server.found("where is my passport").len(), 1);
     let done = forget_now(&server);
-    assert_eq!(done["kept"], json!({"retrieved": 1}), "{done:#}");
+    assert_eq!(
+        done["kept"],
+        json!({"retrieved": 1, "young": 10}),
+        "{done:#}"
+    );
     server.set_now("2026-08-01T12:00:00Z");
     forget_now(&server);
     assert_eq!(state(&server, &id), "trashed");
@@ -112,7 +130,7 @@ fn what_was_found_lately_stays() {
 
 #[test]
 fn when_memories_were_found_outlives_the_service() {
-    let server = TestServer::start();
+    let server = busy();
     let id = old(
         &server,
         json!({"content": "the passport is in the blue folder"}),
@@ -125,8 +143,8 @@ fn when_memories_were_found_outlives_the_service() {
 
 #[test]
 fn what_gets_much_attention_stays() {
-    let server = TestServer::start();
-    for number in 0..5 {
+    let server = busy();
+    for number in 0..9 {
         server.add(json!({"content": format!("greenhouse irrigation plan {number}")}));
     }
     let id = old(
@@ -144,17 +162,17 @@ fn what_gets_much_attention_stays() {
 
 #[test]
 fn an_age_that_nobody_knows_is_no_reason() {
-    let server = TestServer::start();
+    let server = busy();
     let id = server
         .add(json!({"content": "the shelf is made of oak", "created_at": "1970-01-01T00:00:00Z"}));
     let done = forget_now(&server);
-    assert_eq!(done["kept"], json!({"unknown age": 1}));
+    assert_eq!(done["kept"], json!({"unknown age": 1, "young": 10}));
     assert_eq!(state(&server, &id), "active");
 }
 
 #[test]
 fn what_is_hidden_already_is_left_as_it_is() {
-    let server = TestServer::start();
+    let server = busy();
     let expired = old(
         &server,
         json!({"content": "the shelf is made of oak", "invalid_at": "2025-05-01T00:00:00Z"}),
@@ -175,7 +193,7 @@ fn what_is_hidden_already_is_left_as_it_is() {
 
 #[test]
 fn what_was_restored_is_not_forgotten_again_at_once() {
-    let server = TestServer::start();
+    let server = busy();
     let id = old(&server, json!({"content": "the shelf is made of oak"}));
     forget_now(&server);
     assert_eq!(server.cli(&["restore", &id]).code, 0);
@@ -185,7 +203,7 @@ fn what_was_restored_is_not_forgotten_again_at_once() {
 
 #[test]
 fn the_trash_is_emptied_after_its_days() {
-    let server = TestServer::start();
+    let server = busy();
     let id = old(&server, json!({"content": "the shelf is made of oak"}));
     forget_now(&server);
     server.set_now("2026-06-30T12:00:00Z");
@@ -199,7 +217,7 @@ fn the_trash_is_emptied_after_its_days() {
 
 #[test]
 fn a_limit_and_a_time_bound_what_is_forgotten() {
-    let server = TestServer::start();
+    let server = busy();
     for number in 0..3 {
         old(
             &server,
@@ -218,7 +236,7 @@ fn a_limit_and_a_time_bound_what_is_forgotten() {
 
 #[test]
 fn nothing_with_feedback_or_attention_goes_from_a_store_of_three_years() {
-    let server = TestServer::start();
+    let server = busy();
     let items: Vec<Value> = (0..300)
         .map(|number| {
             let (year, month) = (2023 + number / 120, 1 + number % 12);

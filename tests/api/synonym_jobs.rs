@@ -40,8 +40,8 @@ fn contexts(server: &TestServer) {
     tell(
         server,
         (0..48).map(|number| {
-            let (verb, service) = (["deploy", "release"][number % 2], SERVICES[number % 12]);
-            let place = places[number % 4];
+            let (verb, service) = (["deploy", "release"][number % 2], SERVICES[number / 2 % 12]);
+            let place = places[number / 2 % 4];
             format!(
                 "we {verb} the {service} service to the {place} with the pipeline, case {number}"
             )

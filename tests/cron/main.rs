@@ -18,8 +18,12 @@ use keepsake::scope::Scope;
 use keepsake::write::{self, Draft};
 use serde_json::Value;
 
-/// Kills of each job. Thirty of each were tried; fewer keep the suite short.
-const ROUNDS: u64 = 6;
+/// Rounds of kills of each job; `KEEPSAKE_KILL_ROUNDS`, when the tests are built, makes them more.
+fn rounds() -> u64 {
+    let more = option_env!("KEEPSAKE_KILL_ROUNDS");
+    more.and_then(|rounds| rounds.parse().ok()).unwrap_or(6)
+}
+
 /// Sets of memories in the store that is killed over.
 const SETS: usize = 60;
 
@@ -50,6 +54,7 @@ async fn fill(app: &App) {
     for number in 0..SETS {
         let place = format!("warehouse{number}");
         for (days, content) in [
+            (60, format!("{place} visited")),
             (9, format!("The {place} alarm code is kept by Ann")),
             (8, format!("The {place} alarm code is kept by Ann.")),
             (7, format!("The {place} port is {}", 6_000 + number)),
@@ -173,7 +178,7 @@ async fn survives_kills(binary: &str) {
         outcome(before.path()).await,
         "the job does something"
     );
-    for round in 0..ROUNDS {
+    for round in 0..rounds() {
         let killed = copy(before.path());
         // Kills at moments all over a run, the last ones after what the first ones left.
         for kill in 0..3 {

@@ -97,17 +97,10 @@ fn embedder(values: &Values, faults: &mut Vec<Fault>) -> Choice {
 
 fn maintenance(values: &Values) -> Maintenance {
     let count = |key| u32::try_from(values.count(key)).unwrap_or(u32::MAX);
-    let (base_url, model) = (values.text("llm.base_url"), values.text("llm.model"));
-    let api_key = Secret::new(values.text("llm.api_key").unwrap_or_default());
     Maintenance {
         consolidate_min_group: values.count("consolidate_min_group"),
         consolidate_max_age_hours: count("consolidate_max_age_hours"),
-        llm: base_url.zip(model).map(|(base_url, model)| chat::Endpoint {
-            base_url,
-            model,
-            api_key,
-            timeout: chat::TIMEOUT,
-        }),
+        llm: llm(values),
         forget_max_age_days: count("forget_max_age_days"),
         forget_dry_run: values.boolean("forget_dry_run"),
         trash_days: count("trash_days"),
@@ -116,6 +109,21 @@ fn maintenance(values: &Values) -> Maintenance {
         synonym_jaccard_threshold: values.number("synonym_jaccard_threshold"),
         synonym_min_co_occurrence: count("synonym_min_co_occurrence"),
     }
+}
+
+/// The chat model. One of address and name alone has no effect, and is said to have none.
+fn llm(values: &Values) -> Option<chat::Endpoint> {
+    let set = |key| values.origin(key).is_some();
+    if !set("llm.base_url") || !set("llm.model") {
+        return None;
+    }
+    let (base_url, model) = (values.text("llm.base_url")?, values.text("llm.model")?);
+    Some(chat::Endpoint {
+        base_url,
+        model,
+        api_key: Secret::new(values.text("llm.api_key").unwrap_or_default()),
+        timeout: chat::TIMEOUT,
+    })
 }
 
 fn weights(values: &Values) -> Weights {

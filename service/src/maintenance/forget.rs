@@ -11,13 +11,16 @@ use serde_json::json;
 
 use super::report::Item;
 use super::work::{BATCH, Work};
+use crate::analysis::content::key_term;
+use crate::analysis::terms::Term;
+use crate::config::Settings;
 use crate::error::Error;
 use crate::memory::{Memory, MemoryId, State};
 use crate::ranking::Weights;
 use crate::ranking::factors::attention;
 use crate::scope::Scope;
-use crate::signals::Signals;
 use crate::store::{Change, Revision};
+use crate::write::attention_gained;
 
 /// From here on an emotion keeps a memory.
 const STRONG_EMOTION: f64 = 0.3;
@@ -142,13 +145,38 @@ async fn decide(
         factor_influence: 1.0,
         ..work.app.settings.weights
     };
+    let others = attention_of_others(memory, &signals.attention, &work.app.settings);
     let max_age = days_of(settings.forget_max_age_days);
     Ok(
-        match grounds(memory, retrieved, &signals, &weights, max_age, work.now) {
+        match grounds(memory, retrieved, &others, &weights, max_age, work.now) {
             Ok(reasons) => Decision::Forget(reasons),
             Err(reason) => Decision::Keep(reason),
         },
     )
+}
+
+/// The attention of the top topics without what the memory itself brought: in a small store every
+/// memory would else keep itself.
+fn attention_of_others(
+    memory: &Memory,
+    topics: &[(Term, f64)],
+    settings: &Settings,
+) -> Vec<(Term, f64)> {
+    let gained = attention_gained(&memory.analysis.emotion, settings) * f64::from(memory.mentions);
+    let own: Vec<Term> = memory
+        .analysis
+        .keywords
+        .iter()
+        .map(|keyword| key_term(keyword))
+        .collect();
+    let others = topics.iter().map(|(term, score)| {
+        let score = match own.contains(term) {
+            true => (score - gained).max(0.0),
+            false => *score,
+        };
+        (term.clone(), score)
+    });
+    others.collect()
 }
 
 fn days_of(days: u32) -> TimeDelta {
@@ -159,7 +187,7 @@ fn days_of(days: u32) -> TimeDelta {
 pub fn grounds(
     memory: &Memory,
     retrieved: Option<DateTime<Utc>>,
-    signals: &Signals,
+    attention: &[(Term, f64)],
     weights: &Weights,
     max_age: TimeDelta,
     now: DateTime<Utc>,
@@ -189,8 +217,8 @@ pub fn grounds(
     if retrieved.is_some_and(|at| now - at <= max_age) {
         return Err("retrieved");
     }
-    let holds = |term: &crate::analysis::terms::Term| memory.analysis.terms.contains(term);
-    let weight = attention::factor(&signals.attention, holds, weights);
+    let holds = |term: &Term| memory.analysis.terms.contains(term);
+    let weight = attention::factor(attention, holds, weights);
     if weight > ATTENTION {
         return Err("attention");
     }

@@ -21,6 +21,8 @@ use crate::scope::Scope;
 use crate::store::{Change, LateVector, Record};
 use group::Groups;
 
+/// Entries that are stored in one transaction.
+const TOGETHER: usize = 50;
 /// Most characters of the sources of one entry.
 const MOST_CHARS: usize = 12_000;
 /// Groups in a row that got no answer before the model is given up.
@@ -56,12 +58,15 @@ pub async fn run(work: &mut Work<'_>) -> Result<(), Error> {
     let mut groups = Groups::gather(work).await?;
     let least = work.app.settings.maintenance.consolidate_min_group;
     let mut failures = Failures::default();
-    while work.room() > 0 {
+    let mut pending: Vec<Pending> = Vec::new();
+    // What a model took its time for is kept at once.
+    let most = if chat.is_some() { 1 } else { TOGETHER };
+    while work.room() > waiting(&pending) {
         let Some(group) = groups.next(least) else {
             break;
         };
         let sources = current(work, &group.namespace, &group.ids).await?;
-        if sources.len() < least || sources.len() as u64 > work.room() {
+        if sources.len() < least || sources.len() as u64 > work.room() - waiting(&pending) {
             continue;
         }
         work.still_ours()?;
@@ -69,8 +74,15 @@ pub async fn run(work: &mut Work<'_>) -> Result<(), Error> {
         match merge(work, chat.as_ref(), &sources).await? {
             Merged::Text(text) => {
                 failures.in_a_row = 0;
-                if store(work, &sources, text, &keywords).await? {
-                    groups.take(&group, &sources);
+                groups.take(&group, &sources);
+                let entry = entry(work, &sources, text)?;
+                pending.push(Pending {
+                    entry,
+                    sources,
+                    keywords,
+                });
+                if pending.len() >= most {
+                    store(work, std::mem::take(&mut pending)).await?;
                 }
             }
             Merged::Refused(reason) => {
@@ -83,7 +95,20 @@ pub async fn run(work: &mut Work<'_>) -> Result<(), Error> {
             }
         }
     }
+    store(work, pending).await?;
     failures.end(work)
+}
+
+/// An entry that is to be stored with its sources hidden.
+struct Pending {
+    entry: Memory,
+    sources: Vec<Memory>,
+    keywords: String,
+}
+
+/// How many sources wait to be hidden.
+fn waiting(pending: &[Pending]) -> u64 {
+    pending.iter().map(|one| one.sources.len() as u64).sum()
 }
 
 /// Answers that did not come.
@@ -257,42 +282,52 @@ fn told(work: &mut Work<'_>, sources: &[Memory], action: &'static str, reason: S
     });
 }
 
-/// Stores the entry and hides its sources, if none of them changed; whether it did.
-async fn store(
-    work: &mut Work<'_>,
-    sources: &[Memory],
-    text: String,
-    keywords: &str,
-) -> Result<bool, Error> {
-    let entry = entry(work, sources, text)?;
-    let mut revision = vec![Change::create(entry.clone())];
-    for source in sources {
-        let mut consumed = source.clone();
-        consumed.fate.consumed_by = Some(entry.id.clone());
-        consumed.updated_at = work.now;
-        revision.push(Change::replace(source.clone(), consumed));
+/// Stores entries and hides their sources, each unless one of its sources changed.
+async fn store(work: &mut Work<'_>, pending: Vec<Pending>) -> Result<(), Error> {
+    let revisions = pending.iter().map(|one| {
+        let consume = |source: &Memory| {
+            let mut consumed = source.clone();
+            consumed.fate.consumed_by = Some(one.entry.id.clone());
+            consumed.updated_at = work.now;
+            Change::replace(source.clone(), consumed)
+        };
+        let mut revision = vec![Change::create(one.entry.clone())];
+        revision.extend(one.sources.iter().map(consume));
+        revision
+    });
+    let made = work.revise(revisions.collect()).await?;
+    let mut entries = Vec::new();
+    for (
+        Pending {
+            entry,
+            sources,
+            keywords,
+        },
+        made,
+    ) in pending.into_iter().zip(made)
+    {
+        work.examined(sources.len());
+        if !made {
+            continue;
+        }
+        work.changed(sources.len() as u64);
+        for source in &sources {
+            work.item(Item {
+                id: source.id.to_string(),
+                action: "consolidate",
+                other_id: (!work.dry_run).then(|| entry.id.to_string()),
+                reasons: vec![format!(
+                    "shares {keywords} with {} others",
+                    sources.len() - 1
+                )],
+            });
+        }
+        entries.push(entry);
     }
-    let made = work.revise(vec![revision]).await? == [true];
-    work.examined(sources.len());
-    if !made {
-        return Ok(false);
+    match work.dry_run {
+        true => Ok(()),
+        false => give_vectors(work, entries).await,
     }
-    work.changed(sources.len() as u64);
-    for source in sources {
-        work.item(Item {
-            id: source.id.to_string(),
-            action: "consolidate",
-            other_id: (!work.dry_run).then(|| entry.id.to_string()),
-            reasons: vec![format!(
-                "shares {keywords} with {} others",
-                sources.len() - 1
-            )],
-        });
-    }
-    if !work.dry_run {
-        give_vector(work, &entry).await?;
-    }
-    Ok(true)
 }
 
 /// The entry that stands for its sources.
@@ -346,22 +381,26 @@ fn entry(work: &Work<'_>, sources: &[Memory], content: String) -> Result<Memory,
     })
 }
 
-/// A vector for the new entry, if a model has the time; else it follows.
-async fn give_vector(work: &Work<'_>, entry: &Memory) -> Result<(), Error> {
-    let Some(meaning) = &work.app.meaning else {
+/// Vectors for new entries, if a model has the time; else they follow.
+async fn give_vectors(work: &Work<'_>, entries: Vec<Memory>) -> Result<(), Error> {
+    let Some(meaning) = work.app.meaning.as_ref().filter(|_| !entries.is_empty()) else {
         return Ok(());
     };
-    let made = meaning.contents(std::slice::from_ref(&entry.content)).await;
-    if let Some(Some(vector)) = made.into_iter().next() {
-        let late = LateVector {
+    let texts: Vec<String> = entries.iter().map(|entry| entry.content.clone()).collect();
+    let made = meaning.contents(&texts).await;
+    let mut model = None;
+    let late = entries.iter().zip(made).filter_map(|(entry, vector)| {
+        let vector = vector?;
+        model = Some(vector.model);
+        Some(LateVector {
             id: entry.id.clone(),
             content_hash: content_hash(&entry.content),
             values: vector.values,
-        };
-        work.app
-            .store
-            .put_vectors(&vector.model, vec![late])
-            .await?;
+        })
+    });
+    let late: Vec<LateVector> = late.collect();
+    if let Some(model) = model {
+        work.app.store.put_vectors(&model, late).await?;
     }
     Ok(())
 }

@@ -98,7 +98,6 @@ async fn check(
             break;
         }
         work.examined(1);
-        seeker.note(&found);
         batch.checked.push(found.memory.id.clone());
         decide(work, seeker, &mut batch, found).await?;
     }

@@ -17,6 +17,7 @@ use crate::read::Request;
 use crate::read::expansion::Expansions;
 use crate::read::plan::plan;
 use crate::scope::Scope;
+use crate::signals::Signals;
 
 /// Candidates of each way to find them.
 const DEPTH: usize = 12;
@@ -25,6 +26,8 @@ const CONCEPTS: usize = 12;
 /// In a namespace of more memories, candidates are found by words alone: comparing all vectors for
 /// each of many memories would take too long.
 const MANY: u64 = 50_000;
+/// Namespaces that are known at once.
+const MOST_NAMESPACES: usize = 1_000;
 /// Texts and words whose vectors are kept at most.
 const MOST_KEPT: usize = 50_000;
 
@@ -39,7 +42,6 @@ pub(super) struct Prepared {
 pub(super) struct Nearby {
     pub memory: Memory,
     pub candidates: Vec<Near>,
-    memories: u64,
 }
 
 /// A memory that may say the same.
@@ -52,13 +54,20 @@ pub(super) struct Near {
 pub(super) struct Seeker<'a> {
     app: &'a App,
     now: DateTime<Utc>,
-    /// Of the largest namespace seen so far.
-    memories: u64,
+    /// What is known of each namespace.
+    namespaces: HashMap<String, Namespace>,
     sides: HashMap<String, Side>,
     /// Unit vectors of words and texts.
     vectors: HashMap<String, Vec<f32>>,
-    synonyms: HashMap<String, Vec<String>>,
     degraded: Option<String>,
+}
+
+/// What is known of a namespace.
+#[derive(Clone)]
+struct Namespace {
+    signals: Arc<Signals>,
+    /// How many memories it has.
+    memories: u64,
 }
 
 impl<'a> Seeker<'a> {
@@ -66,10 +75,9 @@ impl<'a> Seeker<'a> {
         Seeker {
             app,
             now,
-            memories: 0,
+            namespaces: HashMap::new(),
             sides: HashMap::new(),
             vectors: HashMap::new(),
-            synonyms: HashMap::new(),
             degraded: None,
         }
     }
@@ -81,14 +89,12 @@ impl<'a> Seeker<'a> {
 
     /// Analyses and plans.
     pub(super) async fn prepare(&mut self, memories: Vec<Memory>) -> Result<Vec<Prepared>, Error> {
-        if let Some(first) = memories.first() {
-            let scope = scope_of(first);
-            let signals = self.app.signals(&scope, self.now).await?;
-            self.synonyms.clone_from(&signals.synonyms);
+        for memory in &memories {
+            self.look_at(memory).await?;
         }
         let bytes = memories.iter().map(|memory| memory.content.len()).sum();
         let (analyser, settings) = (self.app.analyser.clone(), self.app.settings.clone());
-        let synonyms = self.synonyms.clone();
+        let namespaces = self.namespaces.clone();
         let mut prepared = parallel::map(memories, bytes, move |memory: Memory| {
             let mut analysis = analyser.query(&memory.content);
             analysis.concepts.retain(|concept| !concept.stop);
@@ -105,7 +111,9 @@ impl<'a> Seeker<'a> {
                 neighbours: false,
                 ..Switches::default()
             };
-            let expansions = expansions(&analysis.concepts, &synonyms);
+            let known = namespaces.get(&memory.namespace);
+            let expansions = known.map(|known| expansions(&analysis.concepts, &known.signals));
+            let expansions = expansions.unwrap_or_default();
             Prepared {
                 plan: plan(&analysis, &expansions, &request, &settings, switches),
                 side: Side {
@@ -121,10 +129,29 @@ impl<'a> Seeker<'a> {
             self.sides
                 .insert(one.memory.id.to_string(), one.side.clone());
         }
-        if self.memories <= MANY {
-            self.add_vectors(&mut prepared).await;
-        }
+        self.add_vectors(&mut prepared).await;
         Ok(prepared)
+    }
+
+    /// Learns of the namespace of a memory.
+    async fn look_at(&mut self, memory: &Memory) -> Result<(), Error> {
+        if self.namespaces.contains_key(&memory.namespace) {
+            return Ok(());
+        }
+        if self.namespaces.len() >= MOST_NAMESPACES {
+            self.namespaces.clear();
+        }
+        let whole = Scope {
+            primary: true,
+            ..scope_of(memory)
+        };
+        let stats = self.app.store.stats(&whole, self.now).await?;
+        let known = Namespace {
+            signals: self.app.signals(&whole, self.now).await?,
+            memories: stats.by_state.iter().sum(),
+        };
+        self.namespaces.insert(memory.namespace.clone(), known);
+        Ok(())
     }
 
     /// Lets the plans look for meanings, too.
@@ -133,7 +160,15 @@ impl<'a> Seeker<'a> {
             return;
         };
         let embedder = meaning.embedder();
-        let texts: Vec<String> = prepared
+        let is_small = |one: &&mut Prepared| {
+            let known = self.namespaces.get(&one.memory.namespace);
+            known.is_none_or(|known| known.memories <= MANY)
+        };
+        let mut chosen: Vec<&mut Prepared> = prepared.iter_mut().filter(is_small).collect();
+        if chosen.is_empty() {
+            return;
+        }
+        let texts: Vec<String> = chosen
             .iter()
             .map(|one| one.memory.content.clone())
             .collect();
@@ -144,7 +179,7 @@ impl<'a> Seeker<'a> {
                 return;
             }
         };
-        for (one, values) in prepared.iter_mut().zip(vectors) {
+        for (one, values) in chosen.iter_mut().zip(vectors) {
             one.plan.vector = model.id.unit(values).map(|values| VectorQuery {
                 model: model.id.clone(),
                 values: values.into(),
@@ -159,7 +194,6 @@ impl<'a> Seeker<'a> {
             return Ok(Some(Nearby {
                 memory,
                 candidates: Vec::new(),
-                memories: 0,
             }));
         }
         let scope = scope_of(&memory);
@@ -189,11 +223,7 @@ impl<'a> Seeker<'a> {
             let better = likeness(other).total_cmp(&likeness(one));
             better.then_with(|| one.memory.id.cmp(&other.memory.id))
         });
-        Ok(Some(Nearby {
-            memory,
-            candidates,
-            memories: retrieved.statistics.memories,
-        }))
+        Ok(Some(Nearby { memory, candidates }))
     }
 
     /// Compares two memories of which one was found near the other.
@@ -216,8 +246,9 @@ impl<'a> Seeker<'a> {
                 .or_else(|| self.cosine(&older.content, &newer.content));
         }
         compare(&one, &other, nearness, &|one, other| {
-            let known = self.synonyms.get(one);
-            if known.is_some_and(|synonyms| synonyms.iter().any(|word| word == other)) {
+            let known = self.namespaces.get(&older.namespace);
+            let synonyms = known.and_then(|known| known.signals.synonyms.get(one));
+            if synonyms.is_some_and(|synonyms| synonyms.iter().any(|word| word == other)) {
                 return Some(1.0);
             }
             self.cosine(one, other)
@@ -276,11 +307,6 @@ impl<'a> Seeker<'a> {
         let product: f32 = one.iter().zip(other).map(|(x, y)| x * y).sum();
         Some(f64::from(product))
     }
-
-    /// Remembers how large namespaces are.
-    pub(super) fn note(&mut self, found: &Nearby) {
-        self.memories = self.memories.max(found.memories);
-    }
 }
 
 /// Who sees a memory as its owner does.
@@ -292,9 +318,9 @@ fn scope_of(memory: &Memory) -> Scope {
     }
 }
 
-fn expansions(concepts: &[Concept], synonyms: &HashMap<String, Vec<String>>) -> Expansions {
+fn expansions(concepts: &[Concept], signals: &Signals) -> Expansions {
     let pairs = concepts.iter().flat_map(|concept| {
-        let others = synonyms.get(&concept.text).into_iter().flatten();
+        let others = signals.synonyms.get(&concept.text).into_iter().flatten();
         others.map(|other| (other.clone(), concept.text.clone()))
     });
     Expansions {

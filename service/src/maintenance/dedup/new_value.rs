@@ -127,7 +127,7 @@ const STATES: [&str; 30] = [
 ];
 
 /// What changed from the older to the newer text, told; `None` unless it is certain.
-pub fn change(older: &Particulars, newer: &Particulars) -> Option<String> {
+pub(super) fn change(older: &Particulars, newer: &Particulars) -> Option<String> {
     if older.denials != newer.denials {
         return None;
     }

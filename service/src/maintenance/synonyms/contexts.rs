@@ -10,6 +10,8 @@ use crate::analysis::particulars::lists::{are_different_things, are_opposites, a
 
 /// Most words that are compared, the most frequent ones.
 const MOST_WORDS: usize = 4_096;
+/// Most words that are context.
+const MOST_FEATURES: usize = 16_384;
 /// Words that are counted at once before the rare ones are dropped.
 const MOST_COUNTED: usize = 1_000_000;
 /// A word in more than this share of the memories says nothing about them.
@@ -60,12 +62,19 @@ pub struct Vocabulary {
 }
 
 struct Counted {
+    key: String,
     memories: u32,
     /// How it is mostly written, and by how much more often than otherwise.
     text: String,
     lead: u32,
     /// How often it was a name.
     names: u32,
+}
+
+impl Counted {
+    fn is_name(&self) -> bool {
+        self.names * 2 > self.memories
+    }
 }
 
 impl Vocabulary {
@@ -92,6 +101,7 @@ impl Vocabulary {
         match self.words.get_mut(key) {
             None => {
                 let counted = Counted {
+                    key: key.to_owned(),
                     memories: 1,
                     text: word.text,
                     lead: 1,
@@ -114,18 +124,13 @@ impl Vocabulary {
     }
 }
 
-/// A word that is compared.
-struct Compared {
-    key: String,
-    text: String,
-    memories: u32,
-    name: bool,
-}
-
 /// How often words stand together, and near each other.
 pub struct Counts {
     thresholds: Thresholds,
-    words: Vec<Compared>,
+    /// The words that may be context, the most frequent first.
+    words: Vec<Counted>,
+    /// Whether each is compared, too.
+    compared: Vec<bool>,
     numbers: FxHashMap<String, u32>,
     /// Memories that hold both, by the lower and the higher number.
     together: FxHashMap<(u32, u32), u32>,
@@ -137,24 +142,24 @@ impl Counts {
     pub fn new(vocabulary: Vocabulary, thresholds: Thresholds) -> Counts {
         let most =
             (vocabulary.memories as f64 * EVERYWHERE).max(f64::from(thresholds.least_memories));
-        let mut words: Vec<Compared> = vocabulary
-            .words
-            .into_iter()
-            .filter(|(_, counted)| {
-                counted.memories >= thresholds.least_memories && f64::from(counted.memories) <= most
-            })
-            .map(|(key, counted)| Compared {
-                key,
-                name: counted.names * 2 > counted.memories,
-                memories: counted.memories,
-                text: counted.text,
-            })
-            .collect();
+        let mut words: Vec<Counted> = vocabulary.words.into_values().collect();
+        words.retain(|word| word.memories > 1);
         words.sort_by(|one, other| {
             let more = other.memories.cmp(&one.memories);
             more.then_with(|| one.key.cmp(&other.key))
         });
-        words.truncate(MOST_WORDS);
+        words.truncate(MOST_FEATURES);
+        let mut room = MOST_WORDS;
+        let compared: Vec<bool> = words
+            .iter()
+            .map(|word| {
+                let fits = room > 0
+                    && word.memories >= thresholds.least_memories
+                    && f64::from(word.memories) <= most;
+                room -= usize::from(fits);
+                fits
+            })
+            .collect();
         let numbers = words.iter().enumerate();
         let numbers = numbers.map(|(number, word)| (word.key.clone(), number as u32));
         Counts {
@@ -162,13 +167,18 @@ impl Counts {
             numbers: numbers.collect(),
             together: FxHashMap::default(),
             near: vec![FxHashMap::default(); words.len()],
+            compared,
             words,
         }
     }
 
     /// The words that are compared, as they are written.
     pub fn words(&self) -> Vec<String> {
-        self.words.iter().map(|word| word.text.clone()).collect()
+        let compared = self.words.iter().zip(&self.compared);
+        compared
+            .filter(|(_, compared)| **compared)
+            .map(|(word, _)| word.text.clone())
+            .collect()
     }
 
     pub fn add(&mut self, texts: Vec<Vec<Spoken>>) {
@@ -178,16 +188,22 @@ impl Counts {
                 .map(|word| self.numbers.get(&key(&word.text)).copied())
                 .collect();
             for (at, number) in numbers.iter().enumerate() {
-                let Some(number) = number else { continue };
+                let Some(number) = number.filter(|number| self.compared[*number as usize]) else {
+                    continue;
+                };
                 let from = at.saturating_sub(WINDOW);
                 let to = (at + WINDOW + 1).min(numbers.len());
                 for other in numbers[from..to].iter().flatten() {
-                    if other != number {
-                        *self.near[*number as usize].entry(*other).or_default() += 1;
+                    if *other != number {
+                        *self.near[number as usize].entry(*other).or_default() += 1;
                     }
                 }
             }
-            let mut unique: Vec<u32> = numbers.into_iter().flatten().collect();
+            let mut unique: Vec<u32> = numbers
+                .into_iter()
+                .flatten()
+                .filter(|number| self.compared[*number as usize])
+                .collect();
             unique.sort_unstable();
             unique.dedup();
             unique.truncate(MOST_PAIRED);
@@ -241,8 +257,8 @@ impl Counts {
         vectors: &HashMap<String, Vec<f32>>,
     ) -> Option<(f64, String)> {
         let (left, right) = (&self.words[one as usize], &self.words[other as usize]);
-        if left.name
-            || right.name
+        if left.is_name()
+            || right.is_name()
             || are_opposites(&left.key, &right.key)
             || are_different_things(&left.key, &right.key)
         {
@@ -283,6 +299,10 @@ impl Counts {
         let mut alike: Vec<Vec<(u32, f64)>> = Vec::with_capacity(self.words.len());
         let mut products: Vec<f64> = vec![0.0; self.words.len()];
         for (word, context) in contexts.iter().enumerate() {
+            if !self.compared[word] {
+                alike.push(Vec::new());
+                continue;
+            }
             for (feature, weight) in context {
                 for (other, theirs) in &holders[*feature as usize] {
                     products[*other as usize] += weight * theirs;
@@ -311,6 +331,10 @@ impl Counts {
             .map(|near| near.values().map(|count| f64::from(*count)).sum())
             .collect();
         let total: f64 = sums.iter().sum();
+        let mut features = vec![0.0; self.words.len()];
+        for (other, count) in self.near.iter().flatten() {
+            features[*other as usize] += f64::from(*count);
+        }
         let context = |(word, near): (usize, &FxHashMap<u32, u32>)| -> Vec<(u32, f64)> {
             if near.len() < LEAST_CONTEXT {
                 return Vec::new();
@@ -318,7 +342,7 @@ impl Counts {
             let mut weights: Vec<(u32, f64)> = near
                 .iter()
                 .map(|(other, count)| {
-                    let expected = sums[word] * sums[*other as usize] / total;
+                    let expected = sums[word] * features[*other as usize] / total;
                     (*other, (f64::from(*count) / expected).ln())
                 })
                 .filter(|(_, weight)| *weight > 0.0)

@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
 use super::codec::{self, COLUMNS};
-use super::{from_sqlite, vectors};
+use super::{from_sqlite, upkeep, vectors};
 use crate::memory::{Edit, Memory, MemoryId, NewMemory, Place, State, content_hash};
 use crate::scope::Scope;
 use crate::store::embedded::index::schema::differ;
@@ -275,38 +275,8 @@ pub(crate) fn purge(
     let Some((number, memory)) = find(transaction, scope, id)? else {
         return Ok(false);
     };
-    delete(transaction, counters, number, &memory)?;
+    upkeep::delete(transaction, counters, number, &memory)?;
     Ok(true)
-}
-
-/// Deletes a row and all that is kept beside it.
-pub(super) fn delete(
-    transaction: &Transaction<'_>,
-    counters: &mut Counters,
-    number: i64,
-    memory: &Memory,
-) -> Result<(), StoreError> {
-    if lifecycle::is_counted(memory) {
-        counters.count(memory, -1);
-    }
-    let seq = next_seq(transaction)?;
-    vectors::drop_all(transaction, number)?;
-    for sql in [
-        "DELETE FROM memories WHERE number = ?1",
-        "DELETE FROM memory_entities WHERE number = ?1",
-        "DELETE FROM retrievals WHERE number = ?1",
-        "DELETE FROM checked WHERE number = ?1",
-    ] {
-        let mut statement = transaction.prepare_cached(sql).map_err(from_sqlite)?;
-        statement.execute([number]).map_err(from_sqlite)?;
-    }
-    transaction
-        .execute(
-            "INSERT INTO purged (seq, number) VALUES (?1, ?2)",
-            [seq, number],
-        )
-        .map(|_| ())
-        .map_err(from_sqlite)
 }
 
 /// Writes a new row, or over the row that held `before`; the row's number. An index has to take in

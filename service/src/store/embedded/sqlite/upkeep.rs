@@ -4,11 +4,12 @@ use chrono::{DateTime, Utc};
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
 use super::codec::{self, COLUMNS, millis, time};
-use super::from_sqlite;
-use super::memories::{by_content, by_id, delete, link_entities, save};
+use super::memories::{by_content, by_id, link_entities, next_seq, save};
+use super::{from_sqlite, vectors};
 use crate::memory::{Memory, MemoryId};
 use crate::store::StoreError;
 use crate::store::gathered::Counters;
+use crate::store::lifecycle;
 use crate::store::upkeep::{Change, Revision};
 
 /// Makes a revision if every memory is as it was read; whether it did.
@@ -79,6 +80,36 @@ fn apply(
         (_, _, None) => {}
     }
     Ok(())
+}
+
+/// Deletes a row and all that is kept beside it.
+pub(super) fn delete(
+    transaction: &Transaction<'_>,
+    counters: &mut Counters,
+    number: i64,
+    memory: &Memory,
+) -> Result<(), StoreError> {
+    if lifecycle::is_counted(memory) {
+        counters.count(memory, -1);
+    }
+    let seq = next_seq(transaction)?;
+    vectors::drop_all(transaction, number)?;
+    for sql in [
+        "DELETE FROM memories WHERE number = ?1",
+        "DELETE FROM memory_entities WHERE number = ?1",
+        "DELETE FROM retrievals WHERE number = ?1",
+        "DELETE FROM checked WHERE number = ?1",
+    ] {
+        let mut statement = transaction.prepare_cached(sql).map_err(from_sqlite)?;
+        statement.execute([number]).map_err(from_sqlite)?;
+    }
+    transaction
+        .execute(
+            "INSERT INTO purged (seq, number) VALUES (?1, ?2)",
+            [seq, number],
+        )
+        .map(|_| ())
+        .map_err(from_sqlite)
 }
 
 /// See `UpkeepStore::note_retrieved`.
