@@ -9,6 +9,7 @@ mod eval;
 mod export;
 mod import;
 mod keeping;
+mod key;
 mod mcp;
 mod memories;
 mod model;
@@ -170,6 +171,12 @@ enum Verb {
     /// The settings: what they are, whether they are sound, where they are
     #[command(subcommand, after_help = "Example:\n  keepsake config show")]
     Config(config::Config),
+    /// API keys: who may use the service, and whose memories they reach
+    #[command(
+        subcommand,
+        after_help = "Example:\n  keepsake key create laptop --agent hermes --read-only"
+    )]
+    Key(key::Key),
     /// Copy the store into a new folder, while it is used
     #[command(after_help = "Example:\n  keepsake backup /mnt/backups/2026-05-01")]
     Backup(keeping::BackupTo),
@@ -260,6 +267,7 @@ async fn dispatch(
         Verb::Mcp(mcp) => mcp.run(client().await?).await,
         Verb::Model(model) => model.run(global, environment, printer).await,
         Verb::Config(config) => config.run(&flags(global), environment, printer),
+        Verb::Key(key) => key.run(global, environment, printer),
         Verb::Completions { shell } => completions(shell, printer),
         Verb::Add(add) => add.run(&client().await?, printer).await,
         Verb::Search(search) => search.run(&client().await?, printer).await,

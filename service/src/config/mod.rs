@@ -5,8 +5,10 @@
 //! [`reload`] follows the files of a running process. Precedence: flag, environment, file, default.
 //! The environment comes in as data.
 
+mod edit;
 mod error;
 mod file;
+mod keys;
 mod layers;
 pub mod raw;
 pub mod reload;
@@ -24,11 +26,13 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::embedding::{self, Choice, EmbedError, Embedder};
+use crate::keys::ApiKeys;
 use crate::ranking::Weights;
 use file::Files;
 use layers::Layers;
 use values::Values;
 
+pub use edit::{EditError, NewKey, add_key, remove_key};
 pub use error::{ConfigError, Fault, Origin};
 pub use layers::{Environment, Flags};
 
@@ -39,6 +43,8 @@ pub const EXAMPLE_SKIP_PATTERNS: &str = include_str!("../../../skip_patterns.exa
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
     pub listen: SocketAddr,
+    /// Who may come in; nobody is asked if there are none.
+    pub api_keys: ApiKeys,
     pub data_dir: PathBuf,
     pub top_k: usize,
     pub candidate_pool: usize,

@@ -2,6 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::extract::Body;
@@ -10,14 +11,15 @@ use super::shapes::rfc3339;
 use crate::app::App;
 use crate::error::Error;
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Fields {
     /// Only count.
     dry_run: Option<bool>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "BackfillAnswer")]
 pub(super) struct Done {
     job: &'static str,
     dry_run: bool,

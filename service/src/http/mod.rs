@@ -3,6 +3,7 @@
 //! A handler extracts, calls one function of the library, converts, and returns. Statuses are given
 //! in `problem.rs` and nowhere else.
 
+mod access;
 mod bank;
 mod batches;
 mod corrections;
@@ -21,6 +22,7 @@ mod maintenance;
 mod mcp;
 mod memories;
 mod ndjson;
+mod openapi;
 mod operations;
 mod prefetch;
 mod problem;
@@ -43,18 +45,20 @@ use tokio::net::TcpListener;
 
 use crate::app::App;
 use crate::skills::shelf::Shelf;
+use access::Access;
 use idempotency::Idempotency;
+use openapi::{Described, Entry};
 use problem::Problem;
 
-/// Routes with a list of what they are, so that a table of them can be complete.
+/// Routes with what each is, so that tables of them can be complete.
 #[derive(Default)]
 struct Routes {
     router: Router<App>,
-    list: Vec<(&'static str, &'static str)>,
+    entries: Vec<Entry>,
 }
 
 impl Routes {
-    fn on<H: Handler<T, App>, T: 'static>(
+    fn on<H: Handler<T, App> + Described<D>, T: 'static, D>(
         mut self,
         method: Method,
         path: &'static str,
@@ -67,8 +71,14 @@ impl Routes {
             Method::DELETE => ("DELETE", MethodFilter::DELETE),
             _ => ("POST", MethodFilter::POST),
         };
-        self.list.push((name, path));
-        self.router = self.router.route(path, on(filter, handler));
+        self.entries.push(Entry {
+            method: name,
+            path,
+            describe: H::describe,
+        });
+        let admitted = middleware::from_fn_with_state(Access::of(name, path), access::admit);
+        let route = on(filter, handler).route_layer(admitted);
+        self.router = self.router.route(path, route);
         self
     }
 }
@@ -113,13 +123,22 @@ fn routes() -> Routes {
         .on(POST, "/v1/maintenance/backfill", maintenance::backfill)
         .on(GET, "/v1/export", export::export)
         .on(POST, "/v1/import", import::import)
+        .on(GET, "/openapi.json", openapi::json)
+        .on(GET, "/docs", openapi::docs)
         .on(GET, "/healthz", health::healthz)
         .on(GET, "/readyz", health::readyz)
         .on(GET, "/version", health::version)
         .on(GET, "/health", health::health)
         .on(GET, "/health/ready", health::health)
         .on(GET, "/health/live", health::live);
-    bank::routes(own)
+    let mut routes = bank::routes(own);
+    // What is said there is the protocol's; its route is made where its requests can go on.
+    routes.entries.push(Entry {
+        method: "POST",
+        path: MCP,
+        describe: |_, _| {},
+    });
+    routes
 }
 
 /// Where the tools for models are.
@@ -127,9 +146,11 @@ const MCP: &str = "/mcp";
 
 /// Method and path of every route.
 pub fn route_list() -> Vec<(&'static str, &'static str)> {
-    let mut list = routes().list;
-    list.push(("POST", MCP));
-    list
+    let entries = routes().entries;
+    entries
+        .iter()
+        .map(|entry| (entry.method, entry.path))
+        .collect()
 }
 
 /// Every route of the service, over the settings that hold when a request comes.
@@ -147,12 +168,16 @@ fn over(app: App, idempotency: Idempotency, shelf: Shelf) -> Router {
         .layer(Extension(shelf))
         .fallback(|| async { Problem::no_route() })
         .method_not_allowed_fallback(|| async { Problem::method_not_allowed() })
-        .with_state(app);
+        .with_state(app.clone());
     // A tool sends its request to the same routes.
     let tools = routes.clone();
+    let admitted = middleware::from_fn_with_state(Access::of("POST", MCP), access::admit);
     let mcp = post(move |request: Request| mcp::answer(tools, request))
+        .route_layer(admitted)
         .fallback(|| async { Problem::method_not_allowed() });
-    routes.route(MCP, mcp)
+    routes
+        .route(MCP, mcp)
+        .layer(middleware::from_fn_with_state(app, access::authenticate))
 }
 
 /// Serves until `shutdown` ends, then finishes what was accepted. Meanwhile memories without a vector
