@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// Top modules from the bottom up: each may use itself, its own row and the rows before it.
 const LAYERS: [&[&str]; 12] = [
     &[
-        "clock", "keys", "memory", "parallel", "query", "scope", "secret", "session", "signals",
+        "clock", "keys", "memory", "metrics", "parallel", "query", "scope", "secret", "session", "signals",
         "vector", "analysis",
     ],
     &["ranking"],

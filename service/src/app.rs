@@ -12,6 +12,7 @@ use crate::config::Settings;
 use crate::config::reload::{Reloaded, Source};
 use crate::error::Error;
 use crate::meaning::Meaning;
+use crate::metrics::{CacheUse, Metrics};
 use crate::ranking::Weights;
 use crate::scope::Scope;
 use crate::session::Sessions;
@@ -31,6 +32,7 @@ pub struct App {
     pub clock: Clock,
     pub switches: Switches,
     pub sessions: Sessions,
+    pub metrics: Arc<Metrics>,
     signals: SignalCache,
     live: Arc<Live>,
 }
@@ -118,6 +120,7 @@ impl App {
             clock,
             switches,
             sessions: Sessions::default(),
+            metrics: Arc::default(),
             signals: SignalCache::default(),
         })
     }
@@ -194,6 +197,11 @@ impl App {
         }
     }
 
+    /// How often the signals of a scope were at hand.
+    pub fn signals_use(&self) -> CacheUse {
+        *self.signals.1.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// What the scope keeps coming back to, at most `signals_max_age` old.
     ///
     /// # Errors
@@ -203,10 +211,11 @@ impl App {
         scope: &Scope,
         now: DateTime<Utc>,
     ) -> Result<Arc<Signals>, StoreError> {
-        if let Some(signals) = self
+        let fresh = self
             .signals
-            .fresh(scope, now, self.settings.signals_max_age)
-        {
+            .fresh(scope, now, self.settings.signals_max_age);
+        self.signals.count(fresh.is_some());
+        if let Some(signals) = fresh {
             return Ok(signals);
         }
         let version = self.store.signals_version().await?;
@@ -243,7 +252,7 @@ const MOST_SCOPES: usize = 1024;
 
 /// Signals by scope, so that a read asks the store for them only when they changed.
 #[derive(Clone, Default)]
-struct SignalCache(Arc<Mutex<HashMap<Scope, Entry>>>);
+struct SignalCache(Arc<Mutex<HashMap<Scope, Entry>>>, Arc<Mutex<CacheUse>>);
 
 struct Entry {
     signals: Arc<Signals>,
@@ -254,6 +263,14 @@ struct Entry {
 }
 
 impl SignalCache {
+    fn count(&self, found: bool) {
+        let mut used = self.1.lock().unwrap_or_else(PoisonError::into_inner);
+        match found {
+            true => used.hits += 1,
+            false => used.misses += 1,
+        }
+    }
+
     fn fresh(&self, scope: &Scope, now: DateTime<Utc>, max_age: Duration) -> Option<Arc<Signals>> {
         let entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let entry = entries.get(scope)?;

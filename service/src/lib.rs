@@ -2,7 +2,7 @@
 //!
 //! Modules in the order of their dependencies, each using only those above it:
 //!
-//! - [`clock`], [`error`], [`keys`], [`memory`], [`query`], [`scope`], [`session`], [`signals`]: plain data,
+//! - [`clock`], [`error`], [`keys`], [`memory`], [`metrics`], [`query`], [`scope`], [`session`], [`signals`]: plain data,
 //!   and the one place that reads the time
 //! - [`analysis`]: text in, facts out; [`ranking`]: numbers in, order out; both pure
 //! - [`store`]: where memories are kept; [`embedding`]: texts in, vectors out; [`meaning`]: keeps the
@@ -28,6 +28,7 @@ pub mod keys;
 pub mod mcp;
 pub mod meaning;
 pub mod memory;
+pub mod metrics;
 pub mod parallel;
 pub mod query;
 pub mod ranking;

@@ -170,6 +170,12 @@ impl TestServer {
         answer(request)
     }
 
+    /// Any body with any method.
+    pub(crate) fn send_raw(&self, method: &str, path: &str, kind: &str, body: &[u8]) -> Answer {
+        let request = self.to(method, path).header(CONTENT_TYPE, kind);
+        answer(request.body(body.to_vec()))
+    }
+
     /// A message to the tools for models, from a page of this origin.
     pub(crate) fn post_from(&self, origin: &str, path: &str, body: &Value) -> Answer {
         let request = self.to("POST", path);

@@ -13,6 +13,8 @@ pub mod frequency;
 pub mod keywords;
 pub mod normalise;
 mod phrases;
+#[cfg(test)]
+mod properties;
 pub mod query;
 pub mod stem;
 pub mod stop_words;

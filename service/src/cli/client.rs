@@ -61,7 +61,7 @@ impl Transport {
         (status == 200 && version["keepsake_version"].is_string()).then_some(transport)
     }
 
-    async fn send(
+    pub(super) async fn send(
         &self,
         method: &str,
         path: &str,

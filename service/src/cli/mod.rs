@@ -5,6 +5,7 @@
 
 mod client;
 mod config;
+mod doctor;
 mod eval;
 mod export;
 mod import;
@@ -177,6 +178,9 @@ enum Verb {
         after_help = "Example:\n  keepsake key create laptop --agent hermes --read-only"
     )]
     Key(key::Key),
+    /// Look at all that a service stands on, and say how to mend what is wrong
+    #[command(after_help = "Example:\n  keepsake doctor --json")]
+    Doctor(doctor::Doctor),
     /// Copy the store into a new folder, while it is used
     #[command(after_help = "Example:\n  keepsake backup /mnt/backups/2026-05-01")]
     Backup(keeping::BackupTo),
@@ -267,6 +271,7 @@ async fn dispatch(
         Verb::Mcp(mcp) => mcp.run(client().await?).await,
         Verb::Model(model) => model.run(global, environment, printer).await,
         Verb::Config(config) => config.run(&flags(global), environment, printer),
+        Verb::Doctor(doctor) => doctor.run(global, environment, printer).await,
         Verb::Key(key) => key.run(global, environment, printer),
         Verb::Completions { shell } => completions(shell, printer),
         Verb::Add(add) => add.run(&client().await?, printer).await,

@@ -164,12 +164,22 @@ fn bearer(request: &Request) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| key.trim())
 }
 
+/// A route as it is declared; an answer carries that of its request.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Route {
+    pub method: &'static str,
+    pub path: &'static str,
+}
+
 /// Lets a caller into a route, or says why not.
-pub(super) async fn admit(State(access): State<Access>, request: Request, next: Next) -> Response {
-    match refusal(access, request.extensions().get::<Caller>()) {
+pub(super) async fn admit(State(route): State<Route>, request: Request, next: Next) -> Response {
+    let access = Access::of(route.method, route.path);
+    let mut response = match refusal(access, request.extensions().get::<Caller>()) {
         None => next.run(request).await,
         Some(problem) => problem.into_response(),
-    }
+    };
+    response.extensions_mut().insert(route);
+    response
 }
 
 fn refusal(access: Access, caller: Option<&Caller>) -> Option<Problem> {

@@ -21,6 +21,7 @@ mod lock;
 mod maintenance;
 mod mcp;
 mod memories;
+mod metrics;
 mod ndjson;
 mod openapi;
 mod operations;
@@ -45,7 +46,7 @@ use tokio::net::TcpListener;
 
 use crate::app::App;
 use crate::skills::shelf::Shelf;
-use access::Access;
+use access::Route;
 use idempotency::Idempotency;
 use openapi::{Described, Entry};
 use problem::Problem;
@@ -76,7 +77,8 @@ impl Routes {
             path,
             describe: H::describe,
         });
-        let admitted = middleware::from_fn_with_state(Access::of(name, path), access::admit);
+        let declared = Route { method: name, path };
+        let admitted = middleware::from_fn_with_state(declared, access::admit);
         let route = on(filter, handler).route_layer(admitted);
         self.router = self.router.route(path, route);
         self
@@ -123,6 +125,7 @@ fn routes() -> Routes {
         .on(POST, "/v1/maintenance/backfill", maintenance::backfill)
         .on(GET, "/v1/export", export::export)
         .on(POST, "/v1/import", import::import)
+        .on(GET, "/metrics", metrics::metrics)
         .on(GET, "/openapi.json", openapi::json)
         .on(GET, "/docs", openapi::docs)
         .on(GET, "/healthz", health::healthz)
@@ -155,7 +158,9 @@ pub fn route_list() -> Vec<(&'static str, &'static str)> {
 
 /// Every route of the service, over the settings that hold when a request comes.
 pub fn router(app: App) -> Router {
+    let metrics = app.metrics.clone();
     limits::wrap(Router::new().fallback_service(live::Live::new(app)))
+        .layer(middleware::from_fn_with_state(metrics, metrics::observe))
         .layer(middleware::from_fn(bank::speak))
 }
 
@@ -171,7 +176,11 @@ fn over(app: App, idempotency: Idempotency, shelf: Shelf) -> Router {
         .with_state(app.clone());
     // A tool sends its request to the same routes.
     let tools = routes.clone();
-    let admitted = middleware::from_fn_with_state(Access::of("POST", MCP), access::admit);
+    let declared = Route {
+        method: "POST",
+        path: MCP,
+    };
+    let admitted = middleware::from_fn_with_state(declared, access::admit);
     let mcp = post(move |request: Request| mcp::answer(tools, request))
         .route_layer(admitted)
         .fallback(|| async { Problem::method_not_allowed() });

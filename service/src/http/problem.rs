@@ -248,6 +248,11 @@ impl Problem {
         )
     }
 
+    /// What clients match, without what all have in common.
+    pub(super) fn kind(&self) -> &str {
+        self.kind.strip_prefix(TYPE_PREFIX).unwrap_or(&self.kind)
+    }
+
     pub(super) fn status(&self) -> u16 {
         self.status
     }

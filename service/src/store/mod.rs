@@ -10,6 +10,7 @@ pub mod conformance;
 pub mod counter;
 pub mod embedded;
 pub mod error;
+pub mod finding;
 pub mod operation;
 pub mod record;
 
@@ -23,6 +24,7 @@ use crate::signals::Topic;
 use crate::vector::{ModelId, NewVector};
 pub use counter::Counter;
 pub use error::StoreError;
+use finding::Finding;
 pub use operation::{Effect, KeptAnswer, Operated, Operation, Step, Target};
 pub use record::Record;
 
@@ -316,6 +318,13 @@ pub trait ControlStore: Send + Sync {
 
     /// Fails if the store cannot answer.
     async fn check(&self) -> Result<(), StoreError>;
+
+    /// What a close look at the store finds: its data, how writes are made durable, its index. May take
+    /// seconds.
+    async fn examine(&self) -> Result<Vec<Finding>, StoreError> {
+        self.check().await?;
+        Ok(Vec::new())
+    }
 
     async fn stats(&self, scope: &Scope, now: DateTime<Utc>) -> Result<Stats, StoreError>;
 

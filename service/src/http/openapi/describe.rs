@@ -169,9 +169,25 @@ pub(super) fn scope_fields() -> [(&'static str, Value); 3] {
     ]
 }
 
+/// The same as parameters of the document, by name.
+pub(super) fn scope_parameters() -> Map<String, Value> {
+    let parameter = |(name, mut schema): (&str, Value)| {
+        let about = schema["description"].take();
+        if let Some(schema) = schema.as_object_mut() {
+            schema.remove("description");
+        }
+        let parameter = json!({
+            "name": name, "in": "query", "required": false, "description": about, "schema": schema,
+        });
+        (name.to_owned(), parameter)
+    };
+    scope_fields().into_iter().map(parameter).collect()
+}
+
 fn scope_in_query(operation: &mut Operation) {
-    for (name, schema) in scope_fields() {
-        operation.query(name, false, schema);
+    for (name, _) in scope_fields() {
+        let reference = format!("#/components/parameters/{name}");
+        operation.parameters.push(json!({"$ref": reference}));
     }
 }
 
@@ -182,8 +198,9 @@ pub(super) fn object<T: JsonSchema>(generator: &mut SchemaGenerator) -> Value {
 
 /// The schema of a body with the scope fields in it.
 pub(super) fn with_scope(mut schema: Value) -> Value {
-    for (name, field) in scope_fields() {
-        let nullable = json!({"anyOf": [field, {"type": "null"}]});
+    for (name, _) in scope_fields() {
+        let reference = format!("#/components/parameters/{name}/schema");
+        let nullable = json!({"anyOf": [{"$ref": reference}, {"type": "null"}]});
         schema["properties"][name] = nullable;
     }
     schema

@@ -14,7 +14,7 @@ use super::access::Access;
 use super::access::Caller;
 use super::bank;
 use crate::app::App;
-use describe::definitions;
+use describe::{definitions, scope_parameters};
 pub(super) use describe::{Described, Input, JSON, Operation, Schemas};
 
 /// A route with what its handler's types say.
@@ -46,6 +46,7 @@ pub(super) fn document(entries: &[Entry]) -> Value {
         "paths": paths,
         "components": {
             "schemas": definitions(schemas),
+            "parameters": scope_parameters(),
             "responses": {
                 "Problem": {
                     "description": "What is wrong (RFC 9457).",
@@ -90,10 +91,7 @@ fn operation(entry: &Entry, schemas: &mut Schemas) -> Value {
         true => "#/components/responses/BankProblem",
         false => "#/components/responses/Problem",
     };
-    for status in problems(access) {
-        let answer = responses.entry(status.to_string());
-        answer.or_insert_with(|| json!({"$ref": problem}));
-    }
+    responses.insert("default".to_owned(), json!({"$ref": problem}));
     let (needs, security) = match access {
         Access::Open => ("no key", json!([])),
         Access::Any { writes: false } => ("a key", json!([{"key": []}])),
@@ -114,16 +112,6 @@ fn operation(entry: &Entry, schemas: &mut Schemas) -> Value {
         told["requestBody"] = json!({"required": !optional, "content": content});
     }
     told
-}
-
-/// Every status that is no success.
-fn problems(access: Access) -> &'static [u16] {
-    match access {
-        Access::Open => &[500, 503],
-        _ => &[
-            400, 401, 403, 404, 405, 409, 413, 415, 422, 429, 500, 503, 504,
-        ],
-    }
 }
 
 fn operation_id(method: &str, path: &str) -> String {

@@ -28,7 +28,7 @@ pub(super) fn page(document: &Value) -> String {
         for (path, item) in paths {
             for (method, operation) in item.as_object().into_iter().flatten() {
                 if operation["tags"][0] == tag {
-                    route(&mut page, path, method, operation);
+                    route(&mut page, document, path, method, operation);
                 }
             }
         }
@@ -36,7 +36,7 @@ pub(super) fn page(document: &Value) -> String {
     page
 }
 
-fn route(page: &mut String, path: &str, method: &str, operation: &Value) {
+fn route(page: &mut String, document: &Value, path: &str, method: &str, operation: &Value) {
     let _ = writeln!(
         page,
         "<details><summary><b>{}</b><code>{}</code> <span>{}</span></summary>\n<p>Needs {}.</p>",
@@ -48,6 +48,9 @@ fn route(page: &mut String, path: &str, method: &str, operation: &Value) {
     let parameters = operation["parameters"].as_array().into_iter().flatten();
     let mut rows = String::new();
     for parameter in parameters {
+        let referred = parameter["$ref"].as_str().and_then(|at| at.strip_prefix('#'));
+        let referred = referred.and_then(|at| document.pointer(at));
+        let parameter = referred.unwrap_or(parameter);
         let _ = writeln!(
             rows,
             "<tr><td><code>{}</code><td>{}<td><code>{}</code><td>{}",

@@ -5,11 +5,12 @@ use serde_json::{Value, json};
 
 use super::super::extract::NoFields;
 use super::super::memories::NewFields;
+use super::super::metrics::CONTENT_TYPE as METRICS;
 use super::super::ndjson::CONTENT_TYPE as NDJSON;
 use super::describe::{JSON, Operation, Schemas, object, once, with_scope};
 
 /// Method, path and purpose of every route.
-const PURPOSES: [(&str, &str, &str); 78] = [
+const PURPOSES: [(&str, &str, &str); 79] = [
     (
         "POST",
         "/v1/memories",
@@ -113,6 +114,11 @@ const PURPOSES: [(&str, &str, &str); 78] = [
     ("GET", "/health", "Ready, as bank clients ask for it"),
     ("GET", "/health/ready", "The same"),
     ("GET", "/health/live", "Alive, as bank clients ask for it"),
+    (
+        "GET",
+        "/metrics",
+        "What the service does, in numbers (OpenMetrics)",
+    ),
     ("GET", "/openapi.json", "This document"),
     ("GET", "/docs", "This document as a page"),
     (
@@ -329,6 +335,7 @@ pub(super) fn complete(method: &str, path: &str, operation: &mut Operation, sche
             operation.statuses = vec![200, 503];
             operation.gives(JSON, json!({"type": "object"}));
         }
+        ("GET", "/metrics") => operation.gives(METRICS, json!({"type": "string"})),
         ("GET", "/docs") => operation.gives("text/html", json!({"type": "string"})),
         ("POST", "/mcp") => {
             let message = json!({"type": "object", "required": ["jsonrpc", "method"]});
