@@ -199,7 +199,11 @@ impl App {
 
     /// How often the signals of a scope were at hand.
     pub fn signals_use(&self) -> CacheUse {
-        *self.signals.1.lock().unwrap_or_else(PoisonError::into_inner)
+        *self
+            .signals
+            .1
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What the scope keeps coming back to, at most `signals_max_age` old.

@@ -111,11 +111,7 @@ impl Metrics {
             cache,
             namespaces: _,
         } = &mut self;
-        registry.register(
-            "requests",
-            "Requests by route and status",
-            requests.clone(),
-        );
+        registry.register("requests", "Requests by route and status", requests.clone());
         registry.register_with_unit(
             "request_duration",
             "Time up to the first byte of an answer",
@@ -140,8 +136,16 @@ impl Metrics {
         );
         registry.register("answers", "Searches and prefetches", answers.clone());
         registry.register("hits", "Memories that were returned", hits.clone());
-        registry.register("skipped", "Queries that were not searched, by reason", skipped.clone());
-        registry.register("empty", "Answers without a memory, by reason", empty.clone());
+        registry.register(
+            "skipped",
+            "Queries that were not searched, by reason",
+            skipped.clone(),
+        );
+        registry.register(
+            "empty",
+            "Answers without a memory, by reason",
+            empty.clone(),
+        );
         registry.register(
             "below_floor",
             "Candidates that proved too little to be returned",
@@ -322,7 +326,13 @@ mod tests {
     #[test]
     fn numbers_are_written_with_their_labels() {
         let metrics = Metrics::default();
-        metrics.requested("GET", "/v1/search", 503, Some("store-full"), Duration::from_millis(3));
+        metrics.requested(
+            "GET",
+            "/v1/search",
+            503,
+            Some("store-full"),
+            Duration::from_millis(3),
+        );
         metrics.stages("read").end("rank");
         metrics.judged(true);
         metrics.count_memories("default", "active", 7);

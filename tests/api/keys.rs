@@ -304,7 +304,9 @@ fn a_key_bound_to_one_agent_gets_nothing_of_another_through_any_route() {
     let server = server();
     let id = give_bob_his(&server);
     let before = seen_by_bob(&server);
-    let telling = before.iter().filter(|seen| seen.to_string().contains(SECRET));
+    let telling = before
+        .iter()
+        .filter(|seen| seen.to_string().contains(SECRET));
     assert_eq!(telling.count(), 6, "{before:#?}");
     server.use_key(Some(ALICE));
     for lie in LIES {

@@ -20,7 +20,10 @@ fn busy() -> TestServer {
     server.search(json!({"query": "zircon"}));
     server.search(json!({"query": "nothing of that kind"}));
     server.prefetch(json!({"query": "a"}));
-    server.post("/v1/feedback", json!({"id": id, "useful": true, "is_primary": true}));
+    server.post(
+        "/v1/feedback",
+        json!({"id": id, "useful": true, "is_primary": true}),
+    );
     server.get("/nothing/here");
     server
 }
@@ -34,25 +37,47 @@ fn metrics(server: &TestServer) -> String {
 /// The value of one line.
 fn value(text: &str, line: &str) -> f64 {
     let found = text.lines().find_map(|found| found.strip_prefix(line));
-    found.unwrap_or_else(|| panic!("{line}\n{text}")).trim().parse().unwrap()
+    found
+        .unwrap_or_else(|| panic!("{line}\n{text}"))
+        .trim()
+        .parse()
+        .unwrap()
 }
 
 #[test]
 fn numbers_follow_what_was_done() {
     let text = metrics(&busy());
     for (line, expected) in [
-        (r#"keepsake_requests_total{method="POST",route="/v1/memories",status="201"}"#, 1.0),
-        (r#"keepsake_requests_total{method="POST",route="/v1/memories",status="200"}"#, 1.0),
-        (r#"keepsake_requests_total{method="",route="none",status="404"}"#, 1.0),
+        (
+            r#"keepsake_requests_total{method="POST",route="/v1/memories",status="201"}"#,
+            1.0,
+        ),
+        (
+            r#"keepsake_requests_total{method="POST",route="/v1/memories",status="200"}"#,
+            1.0,
+        ),
+        (
+            r#"keepsake_requests_total{method="",route="none",status="404"}"#,
+            1.0,
+        ),
         (r#"keepsake_problems_total{kind="invalid"}"#, 1.0),
         (r#"keepsake_stored_total{outcome="created"}"#, 1.0),
         (r#"keepsake_stored_total{outcome="reinforced"}"#, 1.0),
         (r#"keepsake_stored_total{outcome="refused"}"#, 1.0),
         (r#"keepsake_answers_total{kind="search"}"#, 2.0),
-        (r#"keepsake_skipped_total{kind="prefetch",reason="too_short"}"#, 1.0),
+        (
+            r#"keepsake_skipped_total{kind="prefetch",reason="too_short"}"#,
+            1.0,
+        ),
         (r#"keepsake_feedback_total{verdict="useful"}"#, 1.0),
-        (r#"keepsake_memories{namespace="default",state="active"}"#, 1.0),
-        (r#"keepsake_stage_duration_seconds_count{line="read",stage="retrieve"}"#, 2.0),
+        (
+            r#"keepsake_memories{namespace="default",state="active"}"#,
+            1.0,
+        ),
+        (
+            r#"keepsake_stage_duration_seconds_count{line="read",stage="retrieve"}"#,
+            2.0,
+        ),
     ] {
         let found = value(&text, line);
         assert!((found - expected).abs() < 1e-9, "{line} {found}");
@@ -84,7 +109,9 @@ fn the_dashboard_and_the_alerts_name_only_what_is_there() {
     let asked = Regex::new(r"\bkeepsake_\w+").unwrap();
     let dashboard: Value = serde_json::from_str(DASHBOARD).unwrap();
     let panels = dashboard["panels"].as_array().unwrap();
-    let queries = panels.iter().flat_map(|panel| panel["targets"].as_array().unwrap());
+    let queries = panels
+        .iter()
+        .flat_map(|panel| panel["targets"].as_array().unwrap());
     let mut queries: Vec<String> = queries
         .map(|target| target["expr"].as_str().unwrap().to_owned())
         .collect();
@@ -93,7 +120,11 @@ fn the_dashboard_and_the_alerts_name_only_what_is_there() {
     let mut used = BTreeSet::new();
     for query in queries {
         for name in asked.find_iter(&query) {
-            assert!(known.contains(name.as_str()), "{} is no metric: {query}", name.as_str());
+            assert!(
+                known.contains(name.as_str()),
+                "{} is no metric: {query}",
+                name.as_str()
+            );
             used.insert(name.as_str().to_owned());
         }
         for label in labels.captures_iter(&query) {

@@ -32,7 +32,7 @@ fn every_route_is_in_the_document_with_its_purpose() {
         let purpose = operation["summary"].as_str().unwrap();
         assert!(
             !purpose.is_empty(),
-            "say in `http::openapi::routes` what {method} {path} is for"
+            "say in `http/openapi/purposes.txt` what {method} {path} is for"
         );
         assert!(ids.insert(operation["operationId"].to_string()), "{path}");
         described.insert((method, path));

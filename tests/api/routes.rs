@@ -438,7 +438,13 @@ impl Shown {
     fn add(&mut self, example: &Example, answer: &Answer) {
         let body = match &answer.body {
             // The document has a snapshot of its own, and the page is made of it.
-            _ if matches!(example.path.as_str(), "/openapi.json" | "/docs" | "/metrics") => String::new(),
+            _ if matches!(
+                example.path.as_str(),
+                "/openapi.json" | "/docs" | "/metrics"
+            ) =>
+            {
+                String::new()
+            }
             Value::String(lines) => lines
                 .lines()
                 .map(|line| self.shown(&serde_json::from_str(line).unwrap()))

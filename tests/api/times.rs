@@ -170,10 +170,19 @@ fn a_clock_that_is_set_back_loses_nothing_and_breaks_nothing() {
         assert_eq!(server.post("/v1/feedback", useful).status, 200);
         let path = format!("{path}?is_primary=true");
         assert_eq!(server.delete(&path).status, 200);
-        let restored = server.post(&format!("/v1/memories/{id}/restore"), json!({"is_primary": true}));
+        let restored = server.post(
+            &format!("/v1/memories/{id}/restore"),
+            json!({"is_primary": true}),
+        );
         assert_eq!(restored.body["state"], "active", "{:#}", restored.body);
     }
-    for path in ["/v1/topics?period=weekly", "/v1/attention", "/v1/lock", "/readyz", "/v1/export"] {
+    for path in [
+        "/v1/topics?period=weekly",
+        "/v1/attention",
+        "/v1/lock",
+        "/readyz",
+        "/v1/export",
+    ] {
         assert_eq!(server.get(path).status, 200, "{path}");
     }
     let server = server.restart();

@@ -9,9 +9,30 @@ use super::{Analyser, Ingredients};
 /// Words, Han, marks, technical tokens, halves of emoji and any character, in any order.
 fn text() -> impl Strategy<Value = String> {
     const PIECES: [&str; 24] = [
-        "the", "Berlin", "不是", "吗", "北京大学", "C++", ".NET", "$AAPL", "--dry-run", "a@b.com",
-        "https://x.y/z?q=%00", "10.0.0.5", "2026-13-45", "5月2号", "last Monday", "e\u{301}", "👩‍👩‍👧",
-        "\u{200d}", "ﬁ", "Ａ", "데이터", "データ", "!!!???", "\n\n",
+        "the",
+        "Berlin",
+        "不是",
+        "吗",
+        "北京大学",
+        "C++",
+        ".NET",
+        "$AAPL",
+        "--dry-run",
+        "a@b.com",
+        "https://x.y/z?q=%00",
+        "10.0.0.5",
+        "2026-13-45",
+        "5月2号",
+        "last Monday",
+        "e\u{301}",
+        "👩‍👩‍👧",
+        "\u{200d}",
+        "ﬁ",
+        "Ａ",
+        "데이터",
+        "データ",
+        "!!!???",
+        "\n\n",
     ];
     let piece = prop_oneof![
         3 => select(PIECES.to_vec()).prop_map(str::to_owned),

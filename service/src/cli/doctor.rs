@@ -26,7 +26,15 @@ const DRIFT: TimeDelta = TimeDelta::minutes(5);
 const FIRST_YEAR: i32 = 2025;
 /// File systems over a network: locks and shared memory of SQLite do not hold on them.
 const REMOTE: [&str; 9] = [
-    "nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "fuse.sshfs", "afs", "ceph",
+    "nfs",
+    "nfs4",
+    "cifs",
+    "smb3",
+    "smbfs",
+    "9p",
+    "fuse.sshfs",
+    "afs",
+    "ceph",
 ];
 /// File systems that forget everything at a restart of the machine.
 const FLEETING: [&str; 2] = ["tmpfs", "ramfs"];
@@ -54,7 +62,10 @@ impl Doctor {
         let shown: Vec<Value> = findings.iter().map(shape).collect();
         let sound = worst != Some(Grade::Fault);
         printer.answer(&json!({"sound": sound, "findings": shown}), text)?;
-        anyhow::ensure!(sound, "something does not work; each finding says how to mend it");
+        anyhow::ensure!(
+            sound,
+            "something does not work; each finding says how to mend it"
+        );
         Ok(Outcome::Done)
     }
 }
@@ -77,7 +88,11 @@ fn text(answer: &Value, page: Page) -> String {
         );
         match &finding["mend"] {
             Value::Null => head,
-            mend => format!("{head}{:>24}{}\n", "", page.title(&format!("→ {}", plain(mend)))),
+            mend => format!(
+                "{head}{:>24}{}\n",
+                "",
+                page.title(&format!("→ {}", plain(mend)))
+            ),
         }
     });
     lines.collect()
@@ -108,7 +123,10 @@ fn access(settings: &Settings, environment: &Environment) -> Finding {
     const CHECK: &str = "access";
     let (keys, listen) = (settings.api_keys.iter().count(), settings.listen);
     match (keys, listen.ip().is_loopback()) {
-        (0, true) => Finding::fine(CHECK, format!("this machine alone, on {listen}; no key is asked for")),
+        (0, true) => Finding::fine(
+            CHECK,
+            format!("this machine alone, on {listen}; no key is asked for"),
+        ),
         (0, false) => Finding::warning(
             CHECK,
             format!("whoever reaches {listen} reads and writes everything"),
@@ -118,7 +136,11 @@ fn access(settings: &Settings, environment: &Environment) -> Finding {
             let short = environment
                 .get("KEEPSAKE_API_KEY")
                 .is_some_and(|key| !key.starts_with('[') && key.chars().count() < 16);
-            let place = if is_local { "this machine alone" } else { "other machines too" };
+            let place = if is_local {
+                "this machine alone"
+            } else {
+                "other machines too"
+            };
             match short {
                 true => Finding::warning(
                     CHECK,
@@ -190,13 +212,17 @@ fn kind_of_mount(mounts: &str, path: &Path) -> Option<String> {
 /// The service that runs on the folder, if one does.
 async fn running(settings: &Settings, environment: &Environment) -> Vec<Finding> {
     const CHECK: &str = "service";
-    let key = environment.get("KEEPSAKE_API_KEY").filter(|key| !key.is_empty());
+    let key = environment
+        .get("KEEPSAKE_API_KEY")
+        .filter(|key| !key.is_empty());
     let key = key.map(crate::secret::Secret::new);
     let Some(transport) = Transport::running(&settings.data_dir, key.as_ref()).await else {
         return vec![Finding::fine(CHECK, "none runs on the folder")];
     };
     let asked = transport.send("GET", "/readyz", "", Vec::new()).await;
-    let ready = asked.ok().and_then(|(_, body)| serde_json::from_slice::<Value>(&body).ok());
+    let ready = asked
+        .ok()
+        .and_then(|(_, body)| serde_json::from_slice::<Value>(&body).ok());
     let Some(ready) = ready else {
         return vec![Finding::fault(
             CHECK,
@@ -288,8 +314,15 @@ async fn clock(app: &App, now: DateTime<Utc>) -> Finding {
         return Finding::fault(CHECK, format!("it is said to be {}", rfc3339(now)), mend);
     }
     let filters = ListFilters::default();
-    match app.store.list(&Scope::owner(), &filters, None, 1, now).await {
-        Ok(newest) => match newest.first().filter(|memory| memory.created_at > now + DRIFT) {
+    match app
+        .store
+        .list(&Scope::owner(), &filters, None, 1, now)
+        .await
+    {
+        Ok(newest) => match newest
+            .first()
+            .filter(|memory| memory.created_at > now + DRIFT)
+        {
             Some(memory) => Finding::warning(
                 CHECK,
                 format!(
@@ -312,7 +345,10 @@ fn rfc3339(time: DateTime<Utc>) -> String {
 /// An error with its causes.
 fn chain(error: &(dyn std::error::Error + 'static)) -> String {
     let causes = std::iter::successors(Some(error), |error| error.source());
-    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+    causes
+        .map(ToString::to_string)
+        .collect::<Vec<_>>()
+        .join(": ")
 }
 
 #[cfg(test)]

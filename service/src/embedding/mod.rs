@@ -18,8 +18,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use crate::ranking::noise::{Hearing, Noise};
 use crate::metrics::CacheUse;
+use crate::ranking::noise::{Hearing, Noise};
 use crate::vector::ModelId;
 pub use choice::Choice;
 

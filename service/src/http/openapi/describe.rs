@@ -15,6 +15,7 @@ use super::super::access::Caller;
 use super::super::extract::{AnyScope, Body, Items, Params, Segment, SessionBody, SessionFields};
 use super::super::idempotency::OnceKey;
 use super::super::problem::Problem;
+use super::bounds::{bound, bound_fields};
 use crate::app::App;
 use crate::skills::shelf::Shelf;
 
@@ -198,6 +199,7 @@ pub(super) fn object<T: JsonSchema>(generator: &mut SchemaGenerator) -> Value {
 
 /// The schema of a body with the scope fields in it.
 pub(super) fn with_scope(mut schema: Value) -> Value {
+    bound_fields(&mut schema);
     for (name, _) in scope_fields() {
         let reference = format!("#/components/parameters/{name}/schema");
         let nullable = json!({"anyOf": [{"$ref": reference}, {"type": "null"}]});
@@ -250,7 +252,9 @@ impl<T: JsonSchema> Input for Params<T> {
         let properties = schema["properties"].as_object().cloned();
         for (name, property) in properties.unwrap_or_default() {
             let is_required = required.contains(&Value::from(name.as_str()));
-            operation.query(&name, is_required, in_query(property));
+            let mut property = in_query(property);
+            bound(&name, &mut property);
+            operation.query(&name, is_required, property);
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The description of every route (OpenAPI 3.1), made of the handlers' own types, and a page to read it.
 
+mod bounds;
 mod describe;
 mod page;
 mod routes;
@@ -14,8 +15,8 @@ use super::access::Access;
 use super::access::Caller;
 use super::bank;
 use crate::app::App;
-use describe::{definitions, scope_parameters};
 pub(super) use describe::{Described, Input, JSON, Operation, Schemas};
+use describe::{definitions, scope_parameters};
 
 /// A route with what its handler's types say.
 pub(super) struct Entry {
@@ -128,7 +129,7 @@ fn path_parameters(path: &str) -> Vec<Value> {
         let name = name.trim_start_matches('*');
         json!({
             "name": name, "in": "path", "required": true,
-            "schema": {"type": "string", "minLength": 1},
+            "schema": bounds::variable(path, name),
         })
     };
     variables.map(parameter).collect()

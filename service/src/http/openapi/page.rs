@@ -48,7 +48,9 @@ fn route(page: &mut String, document: &Value, path: &str, method: &str, operatio
     let parameters = operation["parameters"].as_array().into_iter().flatten();
     let mut rows = String::new();
     for parameter in parameters {
-        let referred = parameter["$ref"].as_str().and_then(|at| at.strip_prefix('#'));
+        let referred = parameter["$ref"]
+            .as_str()
+            .and_then(|at| at.strip_prefix('#'));
         let referred = referred.and_then(|at| document.pointer(at));
         let parameter = referred.unwrap_or(parameter);
         let _ = writeln!(

@@ -29,9 +29,7 @@ fn pages(connection: &Connection) -> Result<Finding, StoreError> {
         .prepare(&format!("PRAGMA quick_check({MOST_FAULTS})"))
         .map_err(from_sqlite)?;
     let rows = statement.query_map([], |row| row.get::<_, String>(0));
-    let told: Vec<String> = rows
-        .and_then(Iterator::collect)
-        .map_err(from_sqlite)?;
+    let told: Vec<String> = rows.and_then(Iterator::collect).map_err(from_sqlite)?;
     Ok(match told.as_slice() {
         [one] if one == "ok" => Finding::fine("store", "every page of the file is sound"),
         faults => Finding::fault("store", faults.join("; "), RESTORE),
