@@ -91,7 +91,7 @@ impl From<NewFields> for Draft {
 /// A stored memory, and whether it was there.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Stored")]
-struct StoredShape {
+pub(super) struct StoredShape {
     #[serde(flatten)]
     memory: MemoryShape,
     reinforced: bool,

@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 
 use axum::extract::{Request, State};
-use axum::http::StatusCode;
 use axum::response::Response;
 use axum::{Extension, Json};
 use schemars::generate::{SchemaGenerator, SchemaSettings};
@@ -289,12 +288,6 @@ impl<T: JsonSchema> Output for Json<T> {
     fn describe(operation: &mut Operation, schemas: &mut Schemas) {
         let schema: Schema = schemas.answers.subschema_for::<T>();
         operation.gives(JSON, schema.to_value());
-    }
-}
-
-impl<T: JsonSchema> Output for (StatusCode, Json<T>) {
-    fn describe(operation: &mut Operation, schemas: &mut Schemas) {
-        Json::<T>::describe(operation, schemas);
     }
 }
 

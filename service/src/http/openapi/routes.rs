@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use super::super::extract::NoFields;
-use super::super::memories::NewFields;
+use super::super::memories::{NewFields, StoredShape};
 use super::super::metrics::CONTENT_TYPE as METRICS;
 use super::super::ndjson::CONTENT_TYPE as NDJSON;
 use super::describe::{JSON, Operation, Schemas, object, once, with_scope};
@@ -25,7 +25,11 @@ pub(super) fn summary(method: &str, path: &str) -> &'static str {
 /// Adds what only the route knows.
 pub(super) fn complete(method: &str, path: &str, operation: &mut Operation, schemas: &mut Schemas) {
     match (method, path) {
-        ("POST", "/v1/memories") => operation.statuses = vec![200, 201],
+        ("POST", "/v1/memories") => {
+            operation.statuses = vec![200, 201];
+            let stored = schemas.answers.subschema_for::<StoredShape>();
+            operation.gives(JSON, stored.to_value());
+        }
         ("POST", "/v1/memories/batch") => {
             let item = with_scope(object::<NewFields>(&mut schemas.requests));
             let items = json!({"type": "array", "maxItems": 1_000, "items": item});
