@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 /// Top modules from the bottom up: each may use itself, its own row and the rows before it.
 const LAYERS: [&[&str]; 13] = [
     &[
-        "clock", "memory", "parallel", "query", "recalls", "scope", "secret", "session", "signals",
-        "vector", "analysis",
+        "clock", "keys", "memory", "metrics", "parallel", "query", "recalls", "scope", "secret",
+        "session", "signals", "vector", "analysis",
     ],
     &["ranking"],
     &["store"],

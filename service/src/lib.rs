@@ -2,8 +2,8 @@
 //!
 //! Modules in the order of their dependencies, each using only those above it:
 //!
-//! - [`clock`], [`error`], [`memory`], [`query`], [`scope`], [`session`], [`signals`], [`recalls`]: plain data, and the one
-//!   place that reads the time
+//! - [`clock`], [`error`], [`keys`], [`memory`], [`metrics`], [`query`], [`scope`], [`session`], [`signals`], [`recalls`]:
+//!   plain data, and the one place that reads the time
 //! - [`analysis`]: text in, facts out; [`ranking`]: numbers in, order out; both pure
 //! - [`store`]: where memories are kept; [`outbound`], [`embedding`], [`chat`]: models; [`meaning`]: keeps the
 //!   vectors of a store complete
@@ -26,10 +26,12 @@ pub mod embedding;
 pub mod error;
 pub mod evaluation;
 pub mod http;
+pub mod keys;
 pub mod maintenance;
 pub mod mcp;
 pub mod meaning;
 pub mod memory;
+pub mod metrics;
 pub mod outbound;
 pub mod parallel;
 pub mod query;

@@ -7,6 +7,7 @@
 
 use std::cell::Cell;
 
+use keepsake::keys::{ApiKey, KeyHash, Reach};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -27,20 +28,63 @@ struct Written {
     word: &'static str,
 }
 
+/// Most cases, with those of shrinking.
+const CASES: u32 = 12;
+const MOST_CASES: u32 = CASES + 50;
+
 #[test]
 fn no_reader_sees_more_than_its_own() {
-    let server = TestServer::start();
+    check(&TestServer::start(), false);
+}
+
+/// With keys it is not the request that says who reads: requests lie, and get no more for it.
+#[test]
+fn no_key_opens_more_than_its_own() {
+    let server = TestServer::start_with(|settings| {
+        let cases = 1..=MOST_CASES;
+        let keys = cases.flat_map(|case| readers().map(move |reader| key(case, reader)));
+        settings.api_keys = keys.collect();
+    });
+    check(&server, true);
+}
+
+/// The key that is bound to what a reader is. It opens with its own name.
+fn key(case: u32, reader: Reader) -> ApiKey {
+    let name = key_name(case, reader);
+    ApiKey {
+        hash: KeyHash::of(&name),
+        reach: Reach {
+            agent: reader.agent.map(str::to_owned),
+            namespace: Some(namespace(case, reader.namespace)),
+            primary: Some(reader.primary),
+        },
+        admin: false,
+        read_only: false,
+        name,
+    }
+}
+
+fn key_name(case: u32, reader: Reader) -> String {
+    let (agent, primary) = (reader.agent.unwrap_or("nobody"), reader.primary);
+    format!("{}-{agent}-{primary}", namespace(case, reader.namespace))
+}
+
+fn namespace(case: u32, name: &str) -> String {
+    format!("case{case}-{name}")
+}
+
+fn check(server: &TestServer, keyed: bool) {
     let case = Cell::new(0);
     let config = ProptestConfig {
-        cases: 12,
+        cases: CASES,
         failure_persistence: None,
-        max_shrink_iters: 50,
+        max_shrink_iters: MOST_CASES - CASES,
         ..ProptestConfig::default()
     };
     proptest!(config, |(writes in vec(write(), 1..=WORDS.len()))| {
         case.set(case.get() + 1);
         // Namespaces of its own let each case start from an empty store.
-        let world = World { server: &server, case: case.get() };
+        let world = World { server, case: case.get(), keyed };
         let written = world.store(writes);
         for reader in readers() {
             world.check_lists(reader, &written)?;
@@ -56,11 +100,13 @@ fn no_reader_sees_more_than_its_own() {
 struct World<'a> {
     server: &'a TestServer,
     case: u32,
+    /// Whether keys say who reads.
+    keyed: bool,
 }
 
 impl World<'_> {
     fn namespace(&self, name: &str) -> String {
-        format!("case{}-{name}", self.case)
+        namespace(self.case, name)
     }
 
     fn store(&self, writes: Vec<Write>) -> Vec<Written> {
@@ -223,13 +269,18 @@ impl World<'_> {
             &format!("/v1/memories?tag={}&confirm=0&purge=true", one.word),
         );
         let answer = self.server.delete(&bulk);
-        prop_assert_eq!(
-            answer.body,
-            json!({"purged": 0}),
-            "{:?} deletes {:?}",
-            reader,
-            one.write
-        );
+        if self.keyed {
+            prop_assert_eq!(answer.status, 403);
+        } else {
+            let told = &answer.body;
+            prop_assert_eq!(
+                told,
+                &json!({"purged": 0}),
+                "{:?} deletes {:?}",
+                reader,
+                one.write
+            );
+        }
         let corrected = self.post(reader, "/v1/corrections", json!({"ids": [one.id]}));
         prop_assert_eq!(&corrected, &json!({"corrected": 0, "unknown": [one.id]}));
         Ok(())
@@ -237,6 +288,11 @@ impl World<'_> {
 
     /// An export holds the visible memories and no other, and the numbers count those alone.
     fn check_export(&self, reader: Reader, written: &[Written]) -> Result<(), TestCaseError> {
+        if self.keyed {
+            let refused = self.server.get(&self.scoped(reader, "/v1/export"));
+            prop_assert_eq!(refused.status, 403);
+            return Ok(());
+        }
         let export = self.get(reader, "/v1/export");
         let export = export
             .as_str()
@@ -289,11 +345,13 @@ impl World<'_> {
         Ok(())
     }
 
-    /// A bank shows all of its namespace and nothing of another. Whoever uses it is primary.
+    /// A bank shows all of its namespace and nothing of another. Whoever uses it is primary, unless a
+    /// key says otherwise.
     fn check_bank(&self, reader: Reader, written: &[Written]) -> Result<(), TestCaseError> {
-        if !reader.primary {
+        if !reader.primary && !self.keyed {
             return Ok(());
         }
+        self.present(reader);
         let bank = format!("/v1/default/banks/{}", self.namespace(reader.namespace));
         let post =
             |end: &str, fields: Value| self.server.post(&format!("{bank}{end}"), fields).body;
@@ -396,8 +454,19 @@ impl World<'_> {
         answer.body
     }
 
+    /// Has the next requests present the reader's key, if there are keys.
+    fn present(&self, reader: Reader) {
+        if self.keyed {
+            self.server.use_key(Some(&key_name(self.case, reader)));
+        }
+    }
+
     fn scoped(&self, reader: Reader, path: &str) -> String {
         let joint = if path.contains('?') { '&' } else { '?' };
+        if self.keyed {
+            self.present(reader);
+            return format!("{path}{joint}is_primary=true");
+        }
         let agent = reader
             .agent
             .map(|agent| format!("&agent_id={agent}"))
@@ -410,6 +479,11 @@ impl World<'_> {
     }
 
     fn with_scope(&self, reader: Reader, mut fields: Value) -> Value {
+        if self.keyed {
+            self.present(reader);
+            fields["is_primary"] = json!(true);
+            return fields;
+        }
         if let Some(agent) = reader.agent {
             fields["agent_id"] = json!(agent);
         }

@@ -33,6 +33,8 @@ pub(crate) struct TestServer {
     url: String,
     client: Client,
     now: Arc<Mutex<DateTime<Utc>>>,
+    /// What requests present.
+    key: Mutex<Option<String>>,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<std::thread::JoinHandle<()>>,
     folder: Option<tempfile::TempDir>,
@@ -166,6 +168,7 @@ impl TestServer {
             url,
             client,
             now,
+            key: Mutex::default(),
             stop: Some(stop),
             thread: Some(thread),
             folder: Some(folder),
@@ -186,6 +189,11 @@ impl TestServer {
         *self.now.lock().unwrap() = rfc3339.parse().unwrap();
     }
 
+    /// What requests present as their API key from now on.
+    pub(crate) fn use_key(&self, key: Option<&str>) {
+        *self.key.lock().unwrap() = key.map(str::to_owned);
+    }
+
     pub(crate) fn get(&self, path_and_query: &str) -> Answer {
         self.request("GET", path_and_query)
     }
@@ -196,19 +204,22 @@ impl TestServer {
 
     /// Any body; a service that refuses it early still gets its answer read.
     pub(crate) fn post_raw(&self, path: &str, content_type: Option<&str>, body: &[u8]) -> Answer {
-        let mut request = self
-            .client
-            .post(format!("{}{path}", self.url))
-            .body(body.to_vec());
+        let mut request = self.to("POST", path).body(body.to_vec());
         if let Some(content_type) = content_type {
             request = request.header(CONTENT_TYPE, content_type);
         }
         answer(request)
     }
 
+    /// Any body with any method.
+    pub(crate) fn send_raw(&self, method: &str, path: &str, kind: &str, body: &[u8]) -> Answer {
+        let request = self.to(method, path).header(CONTENT_TYPE, kind);
+        answer(request.body(body.to_vec()))
+    }
+
     /// A message to the tools for models, from a page of this origin.
     pub(crate) fn post_from(&self, origin: &str, path: &str, body: &Value) -> Answer {
-        let request = self.client.post(format!("{}{path}", self.url));
+        let request = self.to("POST", path);
         answer(
             request
                 .header("origin", origin)
@@ -225,7 +236,7 @@ impl TestServer {
         content_type: &str,
         body: &str,
     ) -> Answer {
-        let request = self.client.post(format!("{}{path}", self.url));
+        let request = self.to("POST", path);
         answer(
             request
                 .header(CONTENT_TYPE, content_type)
@@ -248,19 +259,21 @@ impl TestServer {
 
     /// Any method, without a body.
     pub(crate) fn request(&self, method: &str, path: &str) -> Answer {
-        answer(
-            self.client
-                .request(method.parse().unwrap(), format!("{}{path}", self.url)),
-        )
+        answer(self.to(method, path))
     }
 
     fn send(&self, method: &str, path: &str, body: &Value) -> Answer {
-        answer(
-            self.client
-                .request(method.parse().unwrap(), format!("{}{path}", self.url))
-                .header(ACCEPT, MCP_ANSWERS)
-                .json(body),
-        )
+        answer(self.to(method, path).header(ACCEPT, MCP_ANSWERS).json(body))
+    }
+
+    /// An empty request that presents the key in use.
+    fn to(&self, method: &str, path: &str) -> RequestBuilder {
+        let url = format!("{}{path}", self.url);
+        let request = self.client.request(method.parse().unwrap(), url);
+        match self.key.lock().unwrap().as_ref() {
+            Some(key) => request.bearer_auth(key),
+            None => request,
+        }
     }
 
     /// Stores a memory as a primary writer without agent; its id.

@@ -148,3 +148,44 @@ fn state(server: &TestServer, id: &str) -> String {
             .body["state"],
     )
 }
+
+/// As after a flat battery: what was written before lies in a time to come.
+#[test]
+fn a_clock_that_is_set_back_loses_nothing_and_breaks_nothing() {
+    let server = TestServer::start();
+    let before = server.add(json!({"content": "The lighthouse opens in April"}));
+    server.set_now("2020-01-01T00:00:00Z");
+    let after = server.add(json!({"content": "The lighthouse closes in May"}));
+    let found = server.search(json!({"query": "lighthouse", "min_score": 0}));
+    assert_eq!(found["results"].as_array().unwrap().len(), 2, "{found:#}");
+    for hit in found["results"].as_array().unwrap() {
+        let decay = hit["factors"]["decay"].as_f64().unwrap();
+        assert!((decay - 1.0).abs() < 1e-9, "{hit:#}");
+    }
+    for id in [&before, &after] {
+        let path = format!("/v1/memories/{id}");
+        let edited = server.patch(&path, json!({"pinned": true, "is_primary": true}));
+        assert_eq!(edited.status, 200, "{:#}", edited.body);
+        let useful = json!({"id": id, "useful": true, "is_primary": true});
+        assert_eq!(server.post("/v1/feedback", useful).status, 200);
+        let path = format!("{path}?is_primary=true");
+        assert_eq!(server.delete(&path).status, 200);
+        let restored = server.post(
+            &format!("/v1/memories/{id}/restore"),
+            json!({"is_primary": true}),
+        );
+        assert_eq!(restored.body["state"], "active", "{:#}", restored.body);
+    }
+    for path in [
+        "/v1/topics?period=weekly",
+        "/v1/attention",
+        "/v1/lock",
+        "/readyz",
+        "/v1/export",
+    ] {
+        assert_eq!(server.get(path).status, 200, "{path}");
+    }
+    let server = server.restart();
+    server.set_now("2026-06-01T12:00:00Z");
+    assert_eq!(server.found("lighthouse").len(), 2);
+}

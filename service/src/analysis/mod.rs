@@ -14,6 +14,8 @@ pub mod keywords;
 pub mod normalise;
 pub mod particulars;
 mod phrases;
+#[cfg(test)]
+mod properties;
 pub mod query;
 pub mod stem;
 pub mod stop_words;

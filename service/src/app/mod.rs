@@ -14,6 +14,7 @@ use crate::config::reload::{Reloaded, Source};
 use crate::config::{Settings, StoreChoice};
 use crate::error::Error;
 use crate::meaning::Meaning;
+use crate::metrics::{CacheUse, Metrics};
 use crate::ranking::Weights;
 use crate::recalls::Recalls;
 use crate::scope::Scope;
@@ -40,6 +41,7 @@ pub struct App {
     pub recalls: Recalls,
     /// Whether whoever serves this app also does its maintenance.
     pub maintains: bool,
+    pub metrics: Arc<Metrics>,
     signals: SignalCache,
     live: Arc<Live>,
 }
@@ -131,6 +133,7 @@ impl App {
             sessions: Sessions::default(),
             recalls: Recalls::default(),
             maintains: false,
+            metrics: Arc::default(),
             signals: SignalCache::default(),
         })
     }
@@ -221,6 +224,15 @@ impl App {
         }
     }
 
+    /// How often the signals of a scope were at hand.
+    pub fn signals_use(&self) -> CacheUse {
+        *self
+            .signals
+            .1
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// What the scope keeps coming back to, at most `signals_max_age` old.
     ///
     /// # Errors
@@ -230,10 +242,11 @@ impl App {
         scope: &Scope,
         now: DateTime<Utc>,
     ) -> Result<Arc<Signals>, StoreError> {
-        if let Some(signals) = self
+        let fresh = self
             .signals
-            .fresh(scope, now, self.settings.signals_max_age)
-        {
+            .fresh(scope, now, self.settings.signals_max_age);
+        self.signals.count(fresh.is_some());
+        if let Some(signals) = fresh {
             return Ok(signals);
         }
         let version = self.store.signals_version().await?;
@@ -287,7 +300,7 @@ const MOST_SCOPES: usize = 1024;
 
 /// Signals by scope, so that a read asks the store for them only when they changed.
 #[derive(Clone, Default)]
-struct SignalCache(Arc<Mutex<HashMap<Scope, Entry>>>);
+struct SignalCache(Arc<Mutex<HashMap<Scope, Entry>>>, Arc<Mutex<CacheUse>>);
 
 struct Entry {
     signals: Arc<Signals>,
@@ -298,6 +311,14 @@ struct Entry {
 }
 
 impl SignalCache {
+    fn count(&self, found: bool) {
+        let mut used = self.1.lock().unwrap_or_else(PoisonError::into_inner);
+        match found {
+            true => used.hits += 1,
+            false => used.misses += 1,
+        }
+    }
+
     fn fresh(&self, scope: &Scope, now: DateTime<Utc>, max_age: Duration) -> Option<Arc<Signals>> {
         let entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let entry = entries.get(scope)?;

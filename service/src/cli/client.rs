@@ -61,7 +61,7 @@ impl Transport {
         (status == 200 && version["keepsake_version"].is_string()).then_some(transport)
     }
 
-    async fn send(
+    pub(super) async fn send(
         &self,
         method: &str,
         path: &str,
@@ -252,6 +252,9 @@ fn no_json(status: u16) -> anyhow::Error {
 /// A problem in words.
 pub(super) fn failure(status: u16, problem: &Value) -> anyhow::Error {
     match problem["detail"].as_str() {
+        Some(detail) if status == 401 => {
+            anyhow::anyhow!("{detail}\nhint: put the key into `KEEPSAKE_API_KEY`")
+        }
         Some(detail) => anyhow::anyhow!("{detail}"),
         None => anyhow::anyhow!("the service answered with status {status}"),
     }

@@ -6,11 +6,13 @@
 mod client;
 mod config;
 mod copy;
+mod doctor;
 mod eval;
 mod export;
 mod import;
 pub mod jobs;
 mod keeping;
+mod key;
 mod mcp;
 mod memories;
 mod model;
@@ -181,6 +183,15 @@ enum Verb {
     /// The settings: what they are, whether they are sound, where they are
     #[command(subcommand, after_help = "Example:\n  keepsake config show")]
     Config(config::Config),
+    /// API keys: who may use the service, and whose memories they reach
+    #[command(
+        subcommand,
+        after_help = "Example:\n  keepsake key create laptop --agent hermes --read-only"
+    )]
+    Key(key::Key),
+    /// Look at all that a service stands on, and say how to mend what is wrong
+    #[command(after_help = "Example:\n  keepsake doctor --json")]
+    Doctor(doctor::Doctor),
     /// Copy the store into a new folder, while it is used
     #[command(after_help = "Example:\n  keepsake backup /mnt/backups/2026-05-01")]
     Backup(keeping::BackupTo),
@@ -278,6 +289,8 @@ async fn dispatch(
         Verb::Mcp(mcp) => mcp.run(client().await?).await,
         Verb::Model(model) => model.run(global, environment, printer).await,
         Verb::Config(config) => config.run(&flags(global), environment, printer),
+        Verb::Doctor(doctor) => doctor.run(global, environment, printer).await,
+        Verb::Key(key) => key.run(global, environment, printer),
         Verb::Completions { shell } => completions(shell, printer),
         Verb::Add(add) => add.run(&client().await?, printer).await,
         Verb::Search(search) => search.run(&client().await?, printer).await,

@@ -13,7 +13,7 @@ use super::error::{Fault, Origin};
 use super::raw::KEYS;
 
 /// Comments and trailing commas, and nothing else that is not JSON.
-fn options() -> ParseOptions {
+pub(super) fn options() -> ParseOptions {
     ParseOptions {
         allow_comments: true,
         allow_trailing_commas: true,

@@ -7,7 +7,8 @@ use serde_json::Value;
 
 use super::error::{Fault, Origin};
 use super::file::{self, Files};
-use super::raw::{KEYS, Key, OTHER_VARIABLES, find};
+use super::keys;
+use super::raw::{KEYS, Key, Kind, OTHER_VARIABLES, find};
 
 /// Environment variables by name.
 pub type Environment = HashMap<String, String>;
@@ -49,11 +50,11 @@ impl Layers {
                     .filter(|(_, text)| !text.is_empty())
             });
             if let Some((name, text)) = set {
-                layers.put(
-                    key,
-                    Value::from(text.as_str()),
-                    Origin::Environment(name.clone()),
-                );
+                let value = match key.kind {
+                    Kind::Secrets => layers.with_more(key, name, text),
+                    _ => Value::from(text.as_str()),
+                };
+                layers.put(key, value, Origin::Environment(name.clone()));
             }
         }
         layers.add_provider_key(environment);
@@ -118,6 +119,20 @@ impl Layers {
                     ));
                 }
             }
+        }
+    }
+
+    /// The keys of the environment besides those of the file: neither locks the others' holders out.
+    fn with_more(&self, key: &Key, name: &str, text: &str) -> Value {
+        let more = keys::of_environment(name, text);
+        let written = self.0.get(key.name).map(|written| &written.value);
+        match (written, more) {
+            (Some(Value::Array(written)), Value::Array(more)) => {
+                Value::from_iter(written.iter().cloned().chain(more))
+            }
+            // What is wrong is told as it is.
+            (Some(wrong), Value::Array(_)) => wrong.clone(),
+            (_, more) => more,
         }
     }
 

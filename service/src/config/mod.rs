@@ -5,8 +5,10 @@
 //! [`reload`] follows the files of a running process. Precedence: flag, environment, file, default.
 //! The environment comes in as data.
 
+mod edit;
 mod error;
 mod file;
+mod keys;
 mod layers;
 pub mod raw;
 mod redis;
@@ -26,12 +28,14 @@ use serde_json::Value;
 
 use crate::chat;
 use crate::embedding::{self, Choice, EmbedError, Embedder};
+use crate::keys::ApiKeys;
 use crate::ranking::Weights;
 use crate::store::redis::options::RedisOptions;
 use file::Files;
 use layers::Layers;
 use values::Values;
 
+pub use edit::{EditError, NewKey, add_key, remove_key};
 pub use error::{ConfigError, Fault, Origin};
 pub use layers::{Environment, Flags};
 
@@ -43,6 +47,8 @@ pub const EXAMPLE_SKIP_PATTERNS: &str = include_str!("../../../skip_patterns.exa
 pub struct Settings {
     pub store: StoreChoice,
     pub listen: SocketAddr,
+    /// Who may come in; nobody is asked if there are none.
+    pub api_keys: ApiKeys,
     pub data_dir: PathBuf,
     pub top_k: usize,
     pub candidate_pool: usize,

@@ -17,7 +17,7 @@ pub enum Kind {
     Address,
     /// A text that is never shown.
     Secret,
-    /// A list of objects, or a text that stands for one of them; never shown.
+    /// A list of objects; in the environment also a text that stands for one of them. Never shown.
     Secrets,
 }
 

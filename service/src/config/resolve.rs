@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::error::{Fault, Origin};
 use super::file::Files;
+use super::keys;
 use super::layers::Environment;
 use super::values::Values;
 use super::{Maintenance, RedactSecrets, Settings, redis};
@@ -31,6 +32,7 @@ pub(super) fn resolve(
     let settings = Settings {
         store: redis::choose(values, faults),
         listen: listen(values),
+        api_keys: keys::resolve(values, faults),
         data_dir: values
             .path("data_dir")
             .unwrap_or_else(|| platform_data_dir(environment)),
@@ -63,7 +65,7 @@ pub(super) fn resolve(
         maintenance: maintenance(values),
         signals_max_age: SIGNALS_MAX_AGE,
     };
-    check_listen(values, settings.listen, faults);
+    check_listen(values, &settings, faults);
     settings
 }
 
@@ -185,16 +187,17 @@ fn listen(values: &Values) -> SocketAddr {
     values.address("listen").unwrap_or(default)
 }
 
-fn check_listen(values: &Values, listen: SocketAddr, faults: &mut Vec<Fault>) {
+fn check_listen(values: &Values, settings: &Settings, faults: &mut Vec<Fault>) {
     // Asked for in any case, so that it is never said to have no effect.
     let allowed = values.boolean("allow_unauthenticated");
-    if !listen.ip().is_loopback() && !allowed {
+    let listen = settings.listen;
+    if !listen.ip().is_loopback() && settings.api_keys.is_empty() && !allowed {
         faults.push(Fault::Combination {
             origin: values.origin("listen").unwrap_or(&Origin::Default).clone(),
             key: "listen",
             found: format!("`{listen}`"),
-            problem: "which other machines can reach".to_owned(),
-            hint: "listen on 127.0.0.1, or set `allow_unauthenticated` to true",
+            problem: "which other machines can reach without an API key".to_owned(),
+            hint: "make a key with `keepsake key create`, listen on 127.0.0.1, or set `allow_unauthenticated` to true",
         });
     }
 }

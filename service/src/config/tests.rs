@@ -54,7 +54,7 @@ const TABLE: &str = r#"
 store | "auto" | KEEPSAKE_STORE | "embedded" | true | "postgres"
 listen | "127.0.0.1:7437" | KEEPSAKE_LISTEN | "127.0.0.1:1" | 7437 | "nowhere"
 allow_unauthenticated | false | KEEPSAKE_ALLOW_UNAUTHENTICATED | true | "false" |
-api_keys | [] | KEEPSAKE_API_KEY KEEPSAKE_API_KEYS | [{"name": "n"}] | "key" | [1]
+api_keys | [] | KEEPSAKE_API_KEY KEEPSAKE_API_KEYS | [{"name": "n", "hash": "sha256:0000000000000000000000000000000000000000000000000000000000000000"}] | "key" | [1]
 data_dir | "/home/ann/.local/share/keepsake" | KEEPSAKE_DATA_DIR | "/srv/k" | 1 |
 redis_url | null | KEEPSAKE_REDIS_URL | "redis://h" | 1 |
 redis_host | "127.0.0.1" | KEEPSAKE_REDIS_HOST | "h" | 1 |
@@ -415,7 +415,7 @@ fn comments_trailing_commas_and_a_byte_order_mark_are_no_fault() {
 #[test]
 fn an_address_that_others_reach_is_refused_unless_it_is_wanted() {
     let told = errors(r#"{"listen": "0.0.0.0:80"}"#);
-    assert!(told.starts_with("`config.json`, line 1, column 2: `listen` is `0.0.0.0:80`, which other machines can reach\nhint: "), "{told}");
+    assert!(told.starts_with("`config.json`, line 1, column 2: `listen` is `0.0.0.0:80`, which other machines can reach without an API key\nhint: "), "{told}");
     let wanted = r#"{"listen": "[::]:80", "allow_unauthenticated": true}"#;
     assert_eq!(with_file(wanted).unwrap().settings.listen.port(), 80);
     let local = with_file(r#"{"listen": "localhost:80"}"#).unwrap().settings;

@@ -68,6 +68,14 @@ impl Values {
         self.text(name).map(PathBuf::from)
     }
 
+    /// The objects of a list of secrets.
+    pub(super) fn secrets(&self, name: &'static str) -> Vec<Value> {
+        match self.value(name) {
+            Value::Array(items) => items,
+            _ => Vec::new(),
+        }
+    }
+
     /// An address; `None` only if the key has no default.
     pub(super) fn address(&self, name: &'static str) -> Option<SocketAddr> {
         self.text(name)?.parse().ok()
@@ -169,7 +177,7 @@ fn checked(kind: Kind, written: &Written, home: Option<&Path>) -> Option<Value> 
             let is_list = value
                 .as_array()
                 .is_some_and(|items| items.iter().all(Value::is_object));
-            (is_list || text.is_some()).then(|| value.clone())
+            is_list.then(|| value.clone())
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Vectors of texts asked a moment ago, so that a service is not asked the same twice.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -8,6 +9,7 @@ use async_trait::async_trait;
 use sha2::{Digest, Sha256};
 
 use super::{EmbedError, Embedder, Model};
+use crate::metrics::CacheUse;
 
 /// Vectors of each of the two generations that are kept.
 const GENERATION: usize = 2048;
@@ -20,6 +22,8 @@ pub struct Cached<E> {
     embedder: E,
     ttl: Duration,
     entries: Mutex<Generations>,
+    hits: AtomicU64,
+    misses: AtomicU64,
 }
 
 /// What was put in lately, and what was before; when the young are many they become the old.
@@ -36,6 +40,8 @@ impl<E: Embedder> Cached<E> {
             embedder,
             ttl,
             entries: Mutex::default(),
+            hits: AtomicU64::new(0),
+            misses: AtomicU64::new(0),
         }
     }
 
@@ -75,6 +81,9 @@ impl<E: Embedder> Embedder for Cached<E> {
         let missing: Vec<usize> = (0..texts.len())
             .filter(|index| vectors[*index].is_none())
             .collect();
+        let (missed, asked) = (missing.len() as u64, texts.len() as u64);
+        self.hits.fetch_add(asked - missed, Ordering::Relaxed);
+        self.misses.fetch_add(missed, Ordering::Relaxed);
         if !missing.is_empty() {
             let asked: Vec<String> = missing.iter().map(|index| texts[*index].clone()).collect();
             for (index, vector) in missing.iter().zip(self.embedder.embed(&asked).await?) {
@@ -91,5 +100,12 @@ impl<E: Embedder> Embedder for Cached<E> {
 
     fn name(&self) -> &str {
         self.embedder.name()
+    }
+
+    fn cache_use(&self) -> Option<CacheUse> {
+        Some(CacheUse {
+            hits: self.hits.load(Ordering::Relaxed),
+            misses: self.misses.load(Ordering::Relaxed),
+        })
     }
 }

@@ -18,6 +18,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
+use crate::metrics::CacheUse;
 use crate::ranking::noise::{Hearing, Noise};
 use crate::vector::ModelId;
 pub use choice::Choice;
@@ -43,6 +44,11 @@ pub trait Embedder: Send + Sync {
 
     /// How it is called in configuration and logs.
     fn name(&self) -> &str;
+
+    /// How its memory of vectors was used, if it has one.
+    fn cache_use(&self) -> Option<CacheUse> {
+        None
+    }
 }
 
 /// An embedding model as it was found.

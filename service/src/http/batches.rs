@@ -33,7 +33,7 @@ pub(super) async fn add(State(app): State<App>, request: Request) -> Result<Resp
         let results = store(&app, &reader, items).await;
         return Ok(Json(json!({"results": results})).into_response());
     }
-    let defaults = ItemDefaults::from_query(request.uri().query().unwrap_or_default())?;
+    let defaults = ItemDefaults::of(&request)?;
     let lines = Lines::new(request.into_body());
     let step = move |(app, reader, mut lines, index): (App, Reader, Lines, usize)| async move {
         let read = lines.next().await?;

@@ -3,16 +3,19 @@
 
 use axum::body::{Bytes, HttpBody};
 use axum::extract::{FromRequest, FromRequestParts, Request};
-use axum::http::header;
 use axum::http::request::Parts;
+use axum::http::{Extensions, header};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IntoDeserializer};
 use serde_json::{Map, Value};
 
+use super::access::Caller;
 use super::problem::Problem;
 use crate::app::App;
 use crate::config::Settings;
 use crate::error::FieldError;
+use crate::keys::Reach;
 use crate::scope::{DEFAULT_NAMESPACE, Scope};
 use crate::session::SessionSettings;
 
@@ -41,13 +44,16 @@ impl RawScope {
         }
     }
 
-    fn resolve(self, settings: &Settings) -> Result<Scope, Problem> {
+    /// The scope, within what the caller reaches.
+    fn resolve(self, settings: &Settings, reach: &Reach) -> Result<Scope, Problem> {
         let agent = self
             .agent_id
             .filter(|agent| !agent.is_empty())
+            .or_else(|| reach.agent.clone())
             .or_else(|| settings.agent_id.clone());
         let namespace = self
             .namespace
+            .or_else(|| reach.namespace.clone())
             .unwrap_or_else(|| DEFAULT_NAMESPACE.to_owned());
         for (field, value) in [
             ("agent_id", agent.as_deref()),
@@ -61,23 +67,57 @@ impl RawScope {
                 return Err(unsound_name(field));
             }
         }
+        for (field, wanted, reached) in [
+            ("agent", agent.as_ref(), reach.agent.as_ref()),
+            ("namespace", Some(&namespace), reach.namespace.as_ref()),
+        ] {
+            if let Some(reached) = reached.filter(|reached| wanted != Some(*reached)) {
+                return Err(Problem::out_of_reach(field, reached));
+            }
+        }
         Ok(Scope {
             namespace,
             agent,
-            primary: self.is_primary.unwrap_or(settings.is_primary),
+            primary: reach.primary(self.is_primary, settings.is_primary),
         })
     }
 }
 
-/// The scope of whoever uses a bank: it sees all of it, and writes as the agent of the settings.
-pub(super) fn scope_of_bank(bank: String, settings: &Settings) -> Result<Scope, Problem> {
+impl<S: Send + Sync> FromRequestParts<S> for Caller {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        caller(&parts.extensions)
+    }
+}
+
+/// Who sent a request. That nobody found it out is a mistake of ours, not a permission.
+pub(super) fn caller(extensions: &Extensions) -> Result<Caller, Problem> {
+    let caller = extensions.get::<Caller>();
+    caller.cloned().ok_or_else(Problem::internal)
+}
+
+/// The scope of whoever uses a bank: it sees all of it, and writes as the agent of the settings; both
+/// within what it reaches.
+pub(super) fn scope_of_bank(
+    bank: String,
+    settings: &Settings,
+    reach: &Reach,
+) -> Result<Scope, Problem> {
     let scope = RawScope {
         agent_id: None,
         is_primary: Some(true),
         namespace: Some(bank),
     };
-    // It is no field of these clients.
-    scope.resolve(settings).map_err(|_| unsound_name("bank_id"))
+    scope.resolve(settings, reach).map_err(|problem| {
+        let is_field = problem.wrong_fields().next().is_some();
+        // It is no field of these clients.
+        if is_field {
+            unsound_name("bank_id")
+        } else {
+            problem
+        }
+    })
 }
 
 fn unsound_name(field: &str) -> Problem {
@@ -96,7 +136,7 @@ impl<T: DeserializeOwned> FromRequest<App> for Body<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
-        let defaults = query_scope(request.uri().query().unwrap_or_default(), true)?;
+        let defaults = ItemDefaults::of(&request)?;
         let object = json_object(request, app).await?;
         item(object, &defaults, &app.settings).map(|(scope, value)| Body { scope, value })
     }
@@ -114,14 +154,15 @@ impl<T: DeserializeOwned> FromRequest<App> for SessionBody<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
-        let defaults = query_scope(request.uri().query().unwrap_or_default(), true)?;
+        let ItemDefaults { scope, caller } = ItemDefaults::of(&request)?;
         let object = json_object(request, app).await?;
         let (given, rest) = split(object)?;
-        let given = given.or(&defaults);
+        let (given, reach) = (given.or(&scope), caller.reach());
         let mut session = SessionSettings::default();
         if let Some(id) = rest.get("session_id").and_then(Value::as_str) {
-            let namespace = given.namespace.as_deref().unwrap_or(DEFAULT_NAMESPACE);
-            session = app.sessions.settings(namespace, id);
+            let bound = reach.namespace.as_deref().unwrap_or(DEFAULT_NAMESPACE);
+            let namespace = given.namespace.as_deref().unwrap_or(bound);
+            session = app.sessions.settings(&reach.own(namespace), id);
         }
         let of_session = RawScope {
             agent_id: session.agent_id.clone(),
@@ -129,7 +170,7 @@ impl<T: DeserializeOwned> FromRequest<App> for SessionBody<T> {
             namespace: None,
         };
         Ok(SessionBody {
-            scope: given.or(&of_session).resolve(&app.settings)?,
+            scope: given.or(&of_session).resolve(&app.settings, reach)?,
             session,
             value: read(Value::Object(rest))?,
         })
@@ -138,6 +179,7 @@ impl<T: DeserializeOwned> FromRequest<App> for SessionBody<T> {
 
 /// The body that begins a session, with what it says about agent and primary itself.
 pub(super) struct SessionFields<T> {
+    pub caller: Caller,
     pub scope: Scope,
     pub agent_id: Option<String>,
     pub is_primary: Option<bool>,
@@ -148,15 +190,16 @@ impl<T: DeserializeOwned> FromRequest<App> for SessionFields<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
-        let defaults = query_scope(request.uri().query().unwrap_or_default(), true)?;
+        let ItemDefaults { scope, caller } = ItemDefaults::of(&request)?;
         let object = json_object(request, app).await?;
         let (given, rest) = split(object)?;
-        let given = given.or(&defaults);
+        let given = given.or(&scope);
         Ok(SessionFields {
             agent_id: given.agent_id.clone(),
             is_primary: given.is_primary,
-            scope: given.resolve(&app.settings)?,
+            scope: given.resolve(&app.settings, caller.reach())?,
             value: read(Value::Object(rest))?,
+            caller,
         })
     }
 }
@@ -167,14 +210,20 @@ pub(super) struct Items {
     pub defaults: ItemDefaults,
 }
 
-/// What the query string says for every item.
+/// What the query string says for every item, and who says it.
 #[derive(Clone)]
-pub(super) struct ItemDefaults(RawScope);
+pub(super) struct ItemDefaults {
+    scope: RawScope,
+    caller: Caller,
+}
 
 impl ItemDefaults {
-    /// Reads the query string of a request whose body holds many items.
-    pub(super) fn from_query(query: &str) -> Result<ItemDefaults, Problem> {
-        query_scope(query, true).map(ItemDefaults)
+    /// Reads the query string of a request that says all else in its body.
+    pub(super) fn of(request: &Request) -> Result<ItemDefaults, Problem> {
+        Ok(ItemDefaults {
+            scope: query_scope(request.uri().query().unwrap_or_default(), true)?,
+            caller: caller(request.extensions())?,
+        })
     }
 
     /// Reads one item: its scope and its fields.
@@ -184,7 +233,7 @@ impl ItemDefaults {
         settings: &Settings,
     ) -> Result<(Scope, T), Problem> {
         match item {
-            Value::Object(object) => self::item(object, &self.0, settings),
+            Value::Object(object) => self::item(object, self, settings),
             _ => Err(Problem::invalid_field("body", "must be a JSON object")),
         }
     }
@@ -194,7 +243,7 @@ impl FromRequest<App> for Items {
     type Rejection = Problem;
 
     async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
-        let defaults = ItemDefaults::from_query(request.uri().query().unwrap_or_default())?;
+        let defaults = ItemDefaults::of(&request)?;
         match json_body(request, app).await? {
             Value::Array(items) => Ok(Items { items, defaults }),
             _ => Err(Problem::invalid_field("body", "must be a JSON array")),
@@ -213,7 +262,8 @@ impl<T: DeserializeOwned> FromRequestParts<App> for Params<T> {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
         let query = parts.uri.query().unwrap_or_default();
-        let scope = query_scope(query, false)?.resolve(&app.settings)?;
+        let caller = caller(&parts.extensions)?;
+        let scope = query_scope(query, false)?.resolve(&app.settings, caller.reach())?;
         let mut rest = form_urlencoded::Serializer::new(String::new());
         rest.extend_pairs(
             form_urlencoded::parse(query.as_bytes())
@@ -236,10 +286,8 @@ impl FromRequest<App> for AnyScope {
 
     async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
         if request.body().is_end_stream() {
-            let query = request.uri().query().unwrap_or_default();
-            return query_scope(query, true)?
-                .resolve(&app.settings)
-                .map(AnyScope);
+            let ItemDefaults { scope, caller } = ItemDefaults::of(&request)?;
+            return scope.resolve(&app.settings, caller.reach()).map(AnyScope);
         }
         let body: Body<NoFields> = Body::from_request(request, app).await?;
         Ok(AnyScope(body.scope))
@@ -247,7 +295,7 @@ impl FromRequest<App> for AnyScope {
 }
 
 /// Nothing but the scope.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NoFields {}
 
@@ -291,11 +339,12 @@ fn query_scope(query: &str, alone: bool) -> Result<RawScope, Problem> {
 /// Reads an object: its scope and its other fields.
 fn item<T: DeserializeOwned>(
     object: Map<String, Value>,
-    defaults: &RawScope,
+    defaults: &ItemDefaults,
     settings: &Settings,
 ) -> Result<(Scope, T), Problem> {
     let (scope, rest) = split(object)?;
-    let scope = scope.or(defaults).resolve(settings)?;
+    let reach = defaults.caller.reach();
+    let scope = scope.or(&defaults.scope).resolve(settings, reach)?;
     Ok((scope, read(Value::Object(rest))?))
 }
 

@@ -2,6 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::extract::Body;
@@ -9,7 +10,7 @@ use super::problem::Problem;
 use crate::app::App;
 use crate::write;
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Fields {
     /// An id, a key or the beginning of an id; clients that hold a key may call it one.
@@ -18,7 +19,8 @@ pub(super) struct Fields {
     useful: bool,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "FeedbackAnswer")]
 pub(super) struct Given {
     id: String,
     feedback: f64,

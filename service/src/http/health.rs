@@ -100,12 +100,14 @@ fn embedder(app: &App) -> (Value, Vec<String>) {
     }
 }
 
-pub(super) async fn version() -> Json<Value> {
+pub(super) async fn version(Shared(app): Shared<App>) -> Json<Value> {
     let there = FEATURES
         .iter()
         .map(|name| ((*name).to_owned(), json!(true)));
     let absent = ABSENT.iter().map(|name| ((*name).to_owned(), json!(false)));
-    let features: Map<String, Value> = there.chain(absent).collect();
+    let mut features: Map<String, Value> = there.chain(absent).collect();
+    // Whoever would otherwise have to see to it asks.
+    features.insert("scheduled_maintenance".to_owned(), app.maintains.into());
     Json(json!({
         "version": BANK_API,
         "api_version": BANK_API,

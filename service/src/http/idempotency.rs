@@ -19,6 +19,7 @@ use axum::response::{IntoResponse, Response};
 use data_encoding::HEXLOWER;
 use sha2::{Digest, Sha256};
 
+use super::access::Caller;
 use super::extract::content_type;
 use super::ndjson;
 use super::problem::Problem;
@@ -84,7 +85,10 @@ pub(super) async fn once(
         let message = format!("must be 1 to {MAX_KEY} visible ASCII characters");
         return Problem::invalid_field("Idempotency-Key", message).into_response();
     };
-    let key = OnceKey(format!("{} {key}", request.uri().path()));
+    let caller = request.extensions().get::<Caller>();
+    // Of two API keys neither gets the answers of the other.
+    let whose = caller.and_then(Caller::key_name).unwrap_or_default();
+    let key = OnceKey(format!("{whose}{} {key}", request.uri().path()));
     request.extensions_mut().insert(key.clone());
     if content_type(&request).as_deref() == Some(ndjson::CONTENT_TYPE) {
         return next.run(request).await;

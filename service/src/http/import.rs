@@ -118,7 +118,7 @@ pub(super) async fn import(
     if content_type(&request).as_deref() != Some(ndjson::CONTENT_TYPE) {
         return Err(Problem::unsupported_media_type(ndjson::CONTENT_TYPE));
     }
-    let defaults = ItemDefaults::from_query(request.uri().query().unwrap_or_default())?;
+    let defaults = ItemDefaults::of(&request)?;
     let defaults = Arc::new(defaults);
     let mut lines = Lines::new(request.into_body());
     let mut tally = Tally::default();

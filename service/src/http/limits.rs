@@ -6,13 +6,14 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request, State};
-use axum::http::{HeaderName, HeaderValue};
+use axum::http::{HeaderName, HeaderValue, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use tokio::sync::Semaphore;
 use tower_http::catch_panic::CatchPanicLayer;
 use tracing::Instrument;
 
+use super::access::OPEN;
 use super::problem::Problem;
 use crate::clock::new_id;
 use crate::write::secrets::without_secrets;
@@ -24,20 +25,24 @@ const DEADLINE: Duration = Duration::from_secs(30);
 /// Requests that are at work at once; others wait so long for their turn.
 const MOST_AT_WORK: usize = 256;
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
-/// Paths that answer however busy the service is.
-const ALWAYS: [&str; 6] = [
-    "/healthz",
-    "/readyz",
-    "/version",
-    "/health",
-    "/health/ready",
-    "/health/live",
-];
 /// Paths whose requests have their own pace: uploads of any length, and maintenance.
 const OWN_PACE: [&str; 3] = ["/v1/memories/batch", "/v1/import", "/v1/maintenance/"];
 /// Longest request id that is taken from a client.
 const MAX_REQUEST_ID: usize = 128;
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// Tells browsers to do nothing with an answer but show it to whoever asked, and nobody to keep it.
+/// That no page of another origin may read one is what they do unless told otherwise.
+const SAFE: [(HeaderName, &str); 5] = [
+    (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (header::X_FRAME_OPTIONS, "DENY"),
+    (header::REFERRER_POLICY, "no-referrer"),
+    (
+        header::CONTENT_SECURITY_POLICY,
+        "default-src 'none'; frame-ancestors 'none'",
+    ),
+    (header::CACHE_CONTROL, "no-store"),
+];
 
 /// Wraps routes.
 pub(super) fn wrap<S: Clone + Send + Sync + 'static>(routes: Router<S>) -> Router<S> {
@@ -71,7 +76,7 @@ struct Turns {
 
 /// Lets a bounded number of requests be at work, so that their bodies and answers fit into memory.
 async fn take_turns(State(turns): State<Turns>, request: Request, next: Next) -> Response {
-    if ALWAYS.contains(&request.uri().path()) {
+    if OPEN.contains(&request.uri().path()) {
         return next.run(request).await;
     }
     match tokio::time::timeout(turns.longest_wait, turns.permits.acquire()).await {
@@ -125,7 +130,13 @@ async fn identify(request: Request, next: Next) -> Response {
     }
     .instrument(span)
     .await;
-    response.headers_mut().insert(REQUEST_ID, id);
+    let headers = response.headers_mut();
+    headers.insert(REQUEST_ID, id);
+    for (name, value) in SAFE {
+        headers
+            .entry(name)
+            .or_insert(HeaderValue::from_static(value));
+    }
     response
 }
 

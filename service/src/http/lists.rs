@@ -4,6 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use chrono::DateTime;
 use data_encoding::BASE64URL_NOPAD;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -18,7 +19,7 @@ const DEFAULT_PAGE: usize = 50;
 const MAX_PAGE: usize = 100;
 
 /// The filters, and what only one of the two takes.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ListParams {
     limit: Option<usize>,
@@ -65,7 +66,8 @@ fn refuse(name: &str, is_given: bool) -> Result<(), Problem> {
     Ok(())
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "MemoryPage")]
 pub(super) struct Page {
     items: Vec<MemoryShape>,
     next_cursor: Option<String>,

@@ -3,10 +3,12 @@
 
 use axum::Router;
 use axum::body::Body;
+use axum::http::request::Builder;
 use axum::http::{Request, header};
 use futures_util::{Stream, StreamExt};
 use tower::ServiceExt;
 
+use super::access::Caller;
 use super::router;
 use crate::app::App;
 
@@ -18,6 +20,11 @@ pub fn segment(name: &str) -> Option<String> {
     }
     let encoded: String = form_urlencoded::byte_serialize(name.as_bytes()).collect();
     Some(encoded.replace('+', "%20"))
+}
+
+/// A request of whoever runs this process: it has the store itself and needs no key.
+fn owners() -> Builder {
+    Request::builder().extension(Caller::owner())
 }
 
 /// The routes of an app in this process.
@@ -43,7 +50,7 @@ impl Local {
         if let Err(error) = self.1.refresh_dictionary().await {
             tracing::debug!(%error, "the dictionary cannot be looked at");
         }
-        let mut request = Request::builder().method(method).uri(path);
+        let mut request = owners().method(method).uri(path);
         if !body.is_empty() {
             request = request.header(header::CONTENT_TYPE, content_type);
         }
@@ -71,7 +78,7 @@ impl Local {
         &self,
         path: &str,
     ) -> Result<(u16, impl Stream<Item = Result<Vec<u8>, axum::Error>>), axum::Error> {
-        let request = Request::builder().uri(path).body(Body::empty());
+        let request = owners().uri(path).body(Body::empty());
         let request = request.map_err(axum::Error::new)?;
         let sent = self.0.clone().oneshot(request);
         let response = sent.await.map_err(axum::Error::new)?;

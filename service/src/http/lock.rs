@@ -3,6 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use chrono::{DateTime, TimeDelta, Utc};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::extract::{Body, NoFields, Params};
@@ -13,13 +14,13 @@ const DEFAULT_TTL_SECONDS: i64 = 3_600;
 /// Longest lock: a year.
 const MAX_TTL_SECONDS: i64 = 366 * 86_400;
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Fields {
     ttl_seconds: Option<i64>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct LockState {
     locked: bool,
     remaining_seconds: Option<i64>,

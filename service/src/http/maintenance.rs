@@ -5,6 +5,7 @@ use axum::Json;
 use axum::extract::{FromRequest, Request, State};
 use axum::http::Method;
 use chrono::{DateTime, Utc};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -15,9 +16,10 @@ use crate::app::App;
 use crate::error::Error;
 use crate::maintenance::{self, Job, Options, silent};
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[schemars(rename = "MaintenanceFields")]
 #[serde(deny_unknown_fields)]
-struct Fields {
+pub(super) struct Fields {
     dry_run: Option<bool>,
     limit: Option<u64>,
     since: Option<DateTime<Utc>>,

@@ -1,5 +1,5 @@
 //! /mcp: the tools over streamable HTTP. Each request stands for itself: the scope is in its query
-//! string, and its credentials are those of the request that the tool sends.
+//! string, and who sends it is who sends the requests of its tools.
 
 use std::sync::Arc;
 
@@ -14,6 +14,7 @@ use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::{Map, Value};
 use tower::ServiceExt;
 
+use super::access::Caller;
 use super::limits::MAX_BODY;
 use super::problem::Problem;
 use crate::mcp::{Routes, Server};
@@ -29,10 +30,10 @@ const OWN_PAGES: [&str; 4] = [
 
 /// Answers one message over these routes.
 pub(super) async fn answer(routes: Router, request: Request) -> Response {
-    let caller = Caller {
+    let origin = Origin {
         routes,
         scope: request.uri().query().unwrap_or_default().to_owned(),
-        authorization: request.headers().get(header::AUTHORIZATION).cloned(),
+        sender: request.extensions().get().cloned(),
     };
     let config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)
@@ -42,23 +43,23 @@ pub(super) async fn answer(routes: Router, request: Request) -> Response {
         .with_allowed_origins(OWN_PAGES)
         .enforce_origin_validation();
     let service = StreamableHttpService::new(
-        move || Ok(Server::new(caller.clone())),
+        move || Ok(Server::new(origin.clone())),
         Arc::new(NeverSessionManager::default()),
         config,
     );
     service.handle(request).await.map(Body::new).into_response()
 }
 
-/// Who sent the message: requests go on in its name.
+/// Where the message came from: requests go on in the sender's name.
 #[derive(Clone)]
-struct Caller {
+struct Origin {
     routes: Router,
     /// The query string, which holds nothing but scope fields: the routes refuse any other.
     scope: String,
-    authorization: Option<HeaderValue>,
+    sender: Option<Caller>,
 }
 
-impl Caller {
+impl Origin {
     /// The address with the scope and, if they do not go into the body, the fields.
     fn address(&self, path: &str, fields: &Map<String, Value>) -> String {
         let mut query = form_urlencoded::Serializer::new(self.scope.clone());
@@ -89,7 +90,7 @@ impl Caller {
 }
 
 #[async_trait]
-impl Routes for Caller {
+impl Routes for Origin {
     async fn send(
         &self,
         method: &'static str,
@@ -110,11 +111,8 @@ impl Routes for Caller {
         *request.method_mut() = method.parse().map_err(|_| "no such method".to_owned())?;
         let json = HeaderValue::from_static("application/json");
         request.headers_mut().insert(header::CONTENT_TYPE, json);
-        if let Some(authorization) = &self.authorization {
-            let authorization = authorization.clone();
-            request
-                .headers_mut()
-                .insert(header::AUTHORIZATION, authorization);
+        if let Some(sender) = &self.sender {
+            request.extensions_mut().insert(sender.clone());
         }
         let exchanged = self.exchange(request).await;
         exchanged.map_err(|problem| problem.detail().to_owned())

@@ -5,6 +5,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use chrono::{DateTime, Utc};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -18,7 +19,7 @@ use crate::memory::{Details, Edit, Place, State as MemoryState};
 use crate::write::{self, Draft, Origin, Stored};
 
 /// A memory to store, as clients send it.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewFields {
     content: String,
@@ -40,7 +41,7 @@ pub struct NewFields {
     force: Option<bool>,
 }
 
-#[derive(Debug, Clone, Copy, Deserialize)]
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum OriginName {
     Person,
@@ -88,8 +89,9 @@ impl From<NewFields> for Draft {
 }
 
 /// A stored memory, and whether it was there.
-#[derive(Debug, Serialize)]
-struct StoredShape {
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Stored")]
+pub(super) struct StoredShape {
     #[serde(flatten)]
     memory: MemoryShape,
     reinforced: bool,
@@ -151,7 +153,7 @@ pub(super) async fn get(
 }
 
 /// Changes of a memory; for some fields `null` is a value.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct EditFields {
     content: Option<String>,
@@ -192,7 +194,7 @@ pub(super) async fn edit(
     Ok(Json(MemoryShape::new(&memory, now)))
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct DeleteParams {
     purge: Option<bool>,

@@ -3,6 +3,7 @@
 //! A handler extracts, calls one function of the library, converts, and returns. Statuses are given
 //! in `problem.rs` and nowhere else.
 
+mod access;
 mod bank;
 mod batches;
 mod corrections;
@@ -20,7 +21,9 @@ mod lock;
 mod maintenance;
 mod mcp;
 mod memories;
+mod metrics;
 mod ndjson;
+mod openapi;
 mod operations;
 mod prefetch;
 mod problem;
@@ -44,18 +47,20 @@ use tokio::sync::oneshot;
 
 use crate::app::App;
 use crate::skills::shelf::Shelf;
+use access::Route;
 use idempotency::Idempotency;
+use openapi::{Described, Entry};
 use problem::Problem;
 
-/// Routes with a list of what they are, so that a table of them can be complete.
+/// Routes with what each is, so that tables of them can be complete.
 #[derive(Default)]
 struct Routes {
     router: Router<App>,
-    list: Vec<(&'static str, &'static str)>,
+    entries: Vec<Entry>,
 }
 
 impl Routes {
-    fn on<H: Handler<T, App>, T: 'static>(
+    fn on<H: Handler<T, App> + Described<D>, T: 'static, D>(
         mut self,
         method: Method,
         path: &'static str,
@@ -68,8 +73,15 @@ impl Routes {
             Method::DELETE => ("DELETE", MethodFilter::DELETE),
             _ => ("POST", MethodFilter::POST),
         };
-        self.list.push((name, path));
-        self.router = self.router.route(path, on(filter, handler));
+        self.entries.push(Entry {
+            method: name,
+            path,
+            describe: H::describe,
+        });
+        let declared = Route { method: name, path };
+        let admitted = middleware::from_fn_with_state(declared, access::admit);
+        let route = on(filter, handler).route_layer(admitted);
+        self.router = self.router.route(path, route);
         self
     }
 }
@@ -113,13 +125,23 @@ fn routes() -> Routes {
         .on(GET, "/v1/stats", health::stats)
         .on(GET, "/v1/export", export::export)
         .on(POST, "/v1/import", import::import)
+        .on(GET, "/metrics", metrics::metrics)
+        .on(GET, "/openapi.json", openapi::json)
+        .on(GET, "/docs", openapi::docs)
         .on(GET, "/healthz", health::healthz)
         .on(GET, "/readyz", health::readyz)
         .on(GET, "/version", health::version)
         .on(GET, "/health", health::health)
         .on(GET, "/health/ready", health::health)
         .on(GET, "/health/live", health::live);
-    bank::routes(maintenance::routes(own))
+    let mut routes = bank::routes(maintenance::routes(own));
+    // What is said there is the protocol's; its route is made where its requests can go on.
+    routes.entries.push(Entry {
+        method: "POST",
+        path: MCP,
+        describe: |_, _| {},
+    });
+    routes
 }
 
 /// How long requests that are under way may take when the service is asked to stop.
@@ -129,14 +151,18 @@ const MCP: &str = "/mcp";
 
 /// Method and path of every route.
 pub fn route_list() -> Vec<(&'static str, &'static str)> {
-    let mut list = routes().list;
-    list.push(("POST", MCP));
-    list
+    let entries = routes().entries;
+    entries
+        .iter()
+        .map(|entry| (entry.method, entry.path))
+        .collect()
 }
 
 /// Every route of the service, over the settings that hold when a request comes.
 pub fn router(app: App) -> Router {
+    let metrics = app.metrics.clone();
     limits::wrap(Router::new().fallback_service(live::Live::new(app)))
+        .layer(middleware::from_fn_with_state(metrics, metrics::observe))
         .layer(middleware::from_fn(bank::speak))
 }
 
@@ -149,12 +175,20 @@ fn over(app: App, idempotency: Idempotency, shelf: Shelf) -> Router {
         .layer(Extension(shelf))
         .fallback(|| async { Problem::no_route() })
         .method_not_allowed_fallback(|| async { Problem::method_not_allowed() })
-        .with_state(app);
+        .with_state(app.clone());
     // A tool sends its request to the same routes.
     let tools = routes.clone();
+    let declared = Route {
+        method: "POST",
+        path: MCP,
+    };
+    let admitted = middleware::from_fn_with_state(declared, access::admit);
     let mcp = post(move |request: Request| mcp::answer(tools, request))
+        .route_layer(admitted)
         .fallback(|| async { Problem::method_not_allowed() });
-    routes.route(MCP, mcp)
+    routes
+        .route(MCP, mcp)
+        .layer(middleware::from_fn_with_state(app, access::authenticate))
 }
 
 /// Serves until `shutdown` ends, then finishes what was accepted. Meanwhile memories without a vector

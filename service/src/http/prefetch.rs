@@ -5,6 +5,7 @@ use std::time::Instant;
 use axum::Json;
 use axum::extract::State;
 use chrono::{DateTime, Utc};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::extract::SessionBody;
@@ -13,7 +14,7 @@ use super::shapes::{HitShape, TagList, TagMatch, Wanted};
 use crate::app::App;
 use crate::read::{self, context};
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Fields {
     query: String,
@@ -32,7 +33,8 @@ pub(super) struct Fields {
     _session_id: Option<String>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "PrefetchAnswer")]
 pub(super) struct Found {
     context: String,
     results: Vec<HitShape>,

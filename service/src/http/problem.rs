@@ -98,6 +98,31 @@ impl Problem {
         Problem::invalid(vec![FieldError::new(field, message)])
     }
 
+    /// Nobody whom the service knows.
+    pub(super) fn unauthorized() -> Problem {
+        Problem::new(
+            StatusCode::UNAUTHORIZED,
+            "unauthorized",
+            "An API key is needed",
+            "send a valid API key as `Authorization: Bearer <key>`",
+        )
+    }
+
+    /// The API key does not allow this.
+    pub(super) fn forbidden(detail: impl Into<String>) -> Problem {
+        Problem::new(
+            StatusCode::FORBIDDEN,
+            "forbidden",
+            "The API key does not allow this",
+            detail,
+        )
+    }
+
+    /// The API key reaches another agent or namespace than the request names.
+    pub(super) fn out_of_reach(field: &str, reach: &str) -> Problem {
+        Problem::not_found(format!("the API key reaches only the {field} `{reach}`"))
+    }
+
     pub(super) fn no_route() -> Problem {
         Problem::new(StatusCode::NOT_FOUND, "not-found", "Not found", NO_ROUTE)
     }
@@ -223,6 +248,11 @@ impl Problem {
         )
     }
 
+    /// What clients match, without what all have in common.
+    pub(super) fn kind(&self) -> &str {
+        self.kind.strip_prefix(TYPE_PREFIX).unwrap_or(&self.kind)
+    }
+
     pub(super) fn status(&self) -> u16 {
         self.status
     }
@@ -246,6 +276,12 @@ impl Problem {
             response
                 .headers_mut()
                 .insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        if status == StatusCode::UNAUTHORIZED {
+            let challenge = HeaderValue::from_static("Bearer realm=\"keepsake\"");
+            response
+                .headers_mut()
+                .insert(header::WWW_AUTHENTICATE, challenge);
         }
         response
     }

@@ -5,6 +5,7 @@ use std::time::Instant;
 use axum::Json;
 use axum::extract::State;
 use chrono::{DateTime, Utc};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::extract::{Body, Params};
@@ -14,7 +15,7 @@ use crate::app::App;
 use crate::read;
 use crate::scope::Scope;
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Fields {
     /// Called `q` in a query string.
@@ -35,7 +36,8 @@ pub(super) struct Fields {
     explain: Option<String>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "SearchAnswer")]
 pub(super) struct Found {
     results: Vec<HitShape>,
     mode: &'static str,

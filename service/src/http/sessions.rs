@@ -2,6 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::extract::SessionFields;
@@ -12,7 +13,7 @@ use crate::error::FieldError;
 use crate::session::SessionSettings;
 use crate::write::validate;
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Fields {
     session_id: String,
@@ -21,7 +22,8 @@ pub(super) struct Fields {
 }
 
 /// What holds for requests that carry the session's id and say nothing else.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "SessionSettings")]
 struct Effective {
     session_id: String,
     namespace: String,
@@ -31,7 +33,8 @@ struct Effective {
     top_k: usize,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "SessionAnswer")]
 pub(super) struct Begun {
     settings: Effective,
     reloaded: bool,
@@ -68,8 +71,12 @@ pub(super) async fn begin(
         tag_filter: tag_filter.clone(),
         top_k: fields.top_k,
     };
-    app.sessions
-        .start(&body.scope.namespace, &fields.session_id, settings);
+    let reach = body.caller.reach();
+    app.sessions.start(
+        &reach.own(&body.scope.namespace),
+        &fields.session_id,
+        settings,
+    );
     let settings = Effective {
         session_id: fields.session_id,
         namespace: body.scope.namespace,
@@ -77,8 +84,9 @@ pub(super) async fn begin(
         agent_id: body
             .agent_id
             .filter(|agent| !agent.is_empty())
+            .or_else(|| reach.agent.clone())
             .or_else(|| now.agent_id.clone()),
-        is_primary: body.is_primary.unwrap_or(now.is_primary),
+        is_primary: reach.primary(body.is_primary, now.is_primary),
         tag_filter: tag_filter.unwrap_or_else(|| now.tag_filter.clone()),
         top_k: fields.top_k.unwrap_or(now.top_k),
     };

@@ -1,6 +1,7 @@
 //! The shapes that several resources share: a memory, a hit, the fields of a search.
 
 use chrono::{DateTime, SecondsFormat, Utc};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -24,7 +25,8 @@ pub(super) fn rfc3339(time: DateTime<Utc>) -> String {
 }
 
 /// A memory as clients see it.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Memory")]
 pub(super) struct MemoryShape {
     id: String,
     key: String,
@@ -55,7 +57,8 @@ pub(super) struct MemoryShape {
     metadata: Map<String, Value>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Emotion")]
 struct EmotionShape {
     intensity: f64,
     polarity: f64,
@@ -122,7 +125,8 @@ impl MemoryShape {
 }
 
 /// A memory with the reasons why it was found and ranked.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Hit")]
 pub(super) struct HitShape {
     #[serde(flatten)]
     memory: MemoryShape,
@@ -131,7 +135,8 @@ pub(super) struct HitShape {
     found_by: Vec<FoundShape>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Factors")]
 struct FactorsShape {
     similarity: f64,
     decay: f64,
@@ -141,7 +146,8 @@ struct FactorsShape {
     attention: f64,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "FoundBy")]
 struct FoundShape {
     kind: &'static str,
     detail: String,
@@ -198,7 +204,8 @@ fn found_by(hit: &Hit) -> Vec<FoundShape> {
 }
 
 /// What became of the memory that `explain` names. One outside the scope has an id and a reason.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Explanation")]
 pub(super) struct ExplanationShape {
     id: String,
     reason: String,
@@ -227,8 +234,9 @@ impl From<Explanation> for ExplanationShape {
 }
 
 /// A list given as one, or as one text with commas.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(untagged)]
+#[schemars(inline)]
 pub(super) enum TagList {
     Many(Vec<String>),
     Joined(String),
@@ -248,7 +256,7 @@ impl TagList {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum TagMatch {
     #[default]
@@ -257,7 +265,7 @@ pub(super) enum TagMatch {
 }
 
 /// How to search.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Mode {
     #[default]

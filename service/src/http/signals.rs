@@ -3,6 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use chrono::{Days, NaiveDate};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -16,7 +17,7 @@ use crate::signals::Topic;
 const DEFAULT_LIMIT: usize = 10;
 const MAX_LIMIT: usize = 100;
 
-#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Period {
     #[default]
@@ -44,14 +45,14 @@ impl Period {
     }
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct TopicParams {
     period: Option<Period>,
     limit: Option<usize>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct EntityParams {
     limit: Option<usize>,

@@ -2,8 +2,10 @@
 
 use axum::extract::State;
 use axum::{Extension, Json};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::access::Caller;
 use super::extract::{Body, Params};
 use super::problem::Problem;
 use super::shapes::{MAX_QUERY_CHARS, MAX_TOP_K};
@@ -17,7 +19,8 @@ const DEFAULT_COLLECTION: &str = "default";
 /// Skills of an answer when the request does not say.
 const TOP_K: usize = 8;
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "NewSkill")]
 #[serde(deny_unknown_fields)]
 struct GivenFields {
     path: String,
@@ -25,20 +28,22 @@ struct GivenFields {
     hash: String,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PutFields {
     collection: Option<String>,
     skills: Vec<GivenFields>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "RefusedSkill")]
 struct RefusedShape {
     path: String,
     reason: String,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "SkillsPut")]
 pub(super) struct PutShape {
     /// Skills that the collection holds.
     count: usize,
@@ -50,9 +55,10 @@ pub(super) struct PutShape {
 pub(super) async fn put(
     State(app): State<App>,
     Extension(shelf): Extension<Shelf>,
+    caller: Caller,
     body: Body<PutFields>,
 ) -> Result<Json<PutShape>, Problem> {
-    let collection = collection(body.value.collection)?;
+    let collection = collection(&caller, body.value.collection)?;
     let given = body.value.skills;
     if given.len() > MAX_SKILLS {
         return Err(Problem::too_large(format!(
@@ -78,13 +84,14 @@ pub(super) async fn put(
     }))
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ListParams {
     collection: Option<String>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Skill")]
 struct SkillShape {
     path: String,
     name: String,
@@ -92,16 +99,18 @@ struct SkillShape {
     hash: String,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "SkillList")]
 pub(super) struct Listed {
     skills: Vec<SkillShape>,
 }
 
 pub(super) async fn list(
     State(app): State<App>,
+    caller: Caller,
     params: Params<ListParams>,
 ) -> Result<Json<Listed>, Problem> {
-    let collection = collection(params.value.collection)?;
+    let collection = collection(&caller, params.value.collection)?;
     let listed = skills::list(&app, &params.scope.namespace, &collection).await?;
     let listed = listed.into_iter().map(|skill| SkillShape {
         path: skill.path,
@@ -114,7 +123,7 @@ pub(super) async fn list(
     }))
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SearchFields {
     query: String,
@@ -122,7 +131,8 @@ pub(super) struct SearchFields {
     collection: Option<String>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "SkillMatch")]
 struct MatchShape {
     name: String,
     description: String,
@@ -130,7 +140,8 @@ struct MatchShape {
     score: f64,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "SkillsFound")]
 pub(super) struct FoundShape {
     results: Vec<MatchShape>,
     degraded: Vec<String>,
@@ -139,10 +150,11 @@ pub(super) struct FoundShape {
 pub(super) async fn search(
     State(app): State<App>,
     Extension(shelf): Extension<Shelf>,
+    caller: Caller,
     body: Body<SearchFields>,
 ) -> Result<Json<FoundShape>, Problem> {
     let fields = body.value;
-    let collection = collection(fields.collection)?;
+    let collection = collection(&caller, fields.collection)?;
     if fields.query.chars().count() > MAX_QUERY_CHARS {
         let message = format!("is longer than {MAX_QUERY_CHARS} characters");
         return Err(Problem::invalid_field("query", message));
@@ -166,8 +178,9 @@ pub(super) async fn search(
     }))
 }
 
-fn collection(given: Option<String>) -> Result<String, Problem> {
+/// The collection that is named, or the caller's own of that name.
+fn collection(caller: &Caller, given: Option<String>) -> Result<String, Problem> {
     let name = given.unwrap_or_else(|| DEFAULT_COLLECTION.to_owned());
     validate::name("collection", &name).map_err(|error| Problem::invalid(vec![error]))?;
-    Ok(name)
+    Ok(caller.reach().own(&name))
 }

@@ -2,6 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -16,7 +17,7 @@ const MAX_TERM_CHARS: usize = 128;
 /// Most synonyms of one term.
 const MAX_TERMS: usize = 64;
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Fields {
     terms: Vec<String>,

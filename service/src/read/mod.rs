@@ -10,6 +10,7 @@ use chrono::{DateTime, NaiveDate, Utc};
 
 use crate::app::App;
 use crate::error::Error;
+use crate::metrics::Answered;
 use crate::query::Filters;
 use crate::ranking::evidence::{PREFETCH_FLOOR, SEARCH_FLOOR};
 use crate::ranking::fusion::Fusion;
@@ -142,10 +143,12 @@ pub async fn search(
     request: &Request,
     now: DateTime<Utc>,
 ) -> Result<Answer, Error> {
-    if let Some(skipped) = gates::query(&request.query) {
-        return Ok(skip(skipped));
-    }
-    find(app, scope, request, SEARCH_FLOOR, now).await
+    let answer = match gates::query(&request.query) {
+        Some(skipped) => skip(skipped),
+        None => find(app, scope, request, SEARCH_FLOOR, now).await?,
+    };
+    app.metrics.answered(told("search", &answer));
+    Ok(answer)
 }
 
 /// Finds the memories that a message of a person should bring to mind: silent and unasked for, so
@@ -159,10 +162,23 @@ pub async fn prefetch(
     request: &Request,
     now: DateTime<Utc>,
 ) -> Result<Answer, Error> {
-    if let Some(skipped) = gates::message(&request.query, &app.settings) {
-        return Ok(skip(skipped));
+    let answer = match gates::message(&request.query, &app.settings) {
+        Some(skipped) => skip(skipped),
+        None => find(app, scope, request, PREFETCH_FLOOR, now).await?,
+    };
+    app.metrics.answered(told("prefetch", &answer));
+    Ok(answer)
+}
+
+/// An answer in numbers.
+fn told(kind: &'static str, answer: &Answer) -> Answered {
+    Answered {
+        kind,
+        hits: answer.hits.len(),
+        below_floor: answer.below_floor,
+        skipped: answer.skipped.map(Skipped::as_str),
+        empty: answer.empty.map(Empty::as_str),
     }
-    find(app, scope, request, PREFETCH_FLOOR, now).await
 }
 
 /// The line that both reads share, from the query to the answer.
@@ -173,18 +189,24 @@ async fn find(
     floor: f64,
     now: DateTime<Utc>,
 ) -> Result<Answer, Error> {
+    app.metrics.uses(&scope.namespace);
+    let mut stages = app.metrics.stages("read");
     let signals = app.signals(scope, now).await?;
     let analysis = app.analyser.query(&request.query);
     let expansions = expansion::expand(app, scope, &analysis, &signals).await?;
+    stages.end("analyse");
     let meaning = meaning::of_query(app, request).await?;
+    stages.end("embed");
     let mut plan = plan::plan(&analysis, &expansions, request, &app.settings, app.switches);
     meaning.join(&mut plan);
     let retrieved = app.store.retrieve(scope, &plan, now).await?;
+    stages.end("retrieve");
     if retrieved.lock.is_some() {
         return Ok(skip(Skipped::WorkflowLock));
     }
     let fusion = Fusion::new(&plan, &retrieved, meaning.hearing.as_ref());
     let ranked = rank(fusion.similarities(), &signals, &app.weights(), now);
+    app.metrics.retrieved(ranked.len());
     let (passed, below): (Vec<Ranked>, Vec<Ranked>) =
         ranked.into_iter().partition(|one| match request.min_score {
             Some(least) => one.score() >= least,
@@ -203,6 +225,7 @@ async fn find(
             (0, true) => Empty::Filtered,
             (0, false) => Empty::NoMatch,
         });
+    stages.end("rank");
     Ok(Answer {
         hits,
         mode: meaning.mode,

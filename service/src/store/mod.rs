@@ -10,6 +10,7 @@ pub mod conformance;
 pub mod counter;
 pub mod embedded;
 pub mod error;
+pub mod finding;
 mod gathered;
 mod lifecycle;
 pub mod operation;
@@ -27,6 +28,7 @@ use crate::signals::Topic;
 use crate::vector::{ModelId, NewVector};
 pub use counter::Counter;
 pub use error::StoreError;
+use finding::Finding;
 pub use operation::{Effect, KeptAnswer, Operated, Operation, Step, Target};
 pub use record::Record;
 pub use upkeep::{Change, Revision, UpkeepStore};
@@ -325,6 +327,13 @@ pub trait ControlStore: Send + Sync {
 
     /// What is going on or odd in the store, in sentences for people; nothing in the normal case.
     async fn notes(&self) -> Result<Vec<String>, StoreError> {
+        Ok(Vec::new())
+    }
+
+    /// What a close look at the store finds: its data, how writes are made durable, its index. May take
+    /// seconds.
+    async fn examine(&self) -> Result<Vec<Finding>, StoreError> {
+        self.check().await?;
         Ok(Vec::new())
     }
 

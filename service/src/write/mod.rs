@@ -100,6 +100,8 @@ pub async fn add_all(
     drafts: Vec<Draft>,
     now: DateTime<Utc>,
 ) -> Result<Vec<Result<Stored, Error>>, Error> {
+    app.metrics.uses(&scope.namespace);
+    let mut stages = app.metrics.stages("write");
     let once: Option<Vec<String>> = drafts.iter().map(|draft| draft.once.clone()).collect();
     let mut accepted = Vec::new();
     let mut keys = Vec::new();
@@ -112,13 +114,16 @@ pub async fn add_all(
             prepared.redacted
         }));
     }
+    stages.end("analyse");
     give_vectors(app, accepted.iter_mut().collect()).await;
+    stages.end("embed");
     let outcomes = if keys.is_empty() {
         let added = app.store.add(scope, accepted, now).await?;
         added.into_iter().map(stored).collect()
     } else {
         add_once(app, scope, keys, accepted, now).await?
     };
+    stages.end("store");
     let mut outcomes = outcomes.into_iter();
     let answer = |result: Result<Vec<&'static str>, Error>| {
         let redacted = result?;
@@ -127,7 +132,15 @@ pub async fn add_all(
             .expect("the store answers for each memory")?;
         Ok(Stored { redacted, ..stored })
     };
-    Ok(results.into_iter().map(answer).collect())
+    let results: Vec<Result<Stored, Error>> = results.into_iter().map(answer).collect();
+    for result in &results {
+        app.metrics.told(match result {
+            Ok(stored) if stored.reinforced => "reinforced",
+            Ok(_) => "created",
+            Err(_) => "refused",
+        });
+    }
+    Ok(results)
 }
 
 /// Adds memories, each unless it was added under its key before.
@@ -346,8 +359,9 @@ pub async fn feedback(
     let id = resolve(app, scope, reference).await?;
     let change = if useful { USEFUL } else { USELESS };
     let sum = app.store.give_feedback(scope, &id, change, now).await?;
-    sum.map(|sum| (id, sum))
-        .ok_or_else(|| Error::NotFound(reference.to_owned()))
+    let sum = sum.ok_or_else(|| Error::NotFound(reference.to_owned()))?;
+    app.metrics.judged(useful);
+    Ok((id, sum))
 }
 
 /// Marks a memory as wrong, so that it is never shown again, or takes that back.

@@ -123,6 +123,58 @@ fn a_copy_of_the_example_starts_the_embedded_store() {
 }
 
 #[test]
+fn a_new_key_is_asked_for_and_a_revoked_one_opens_nothing() {
+    let home = Home::new();
+    let file = home.write("config.json", "{}");
+    let service = Service::start(&home);
+    let run = |args: &[&str]| {
+        let mut command = home.command(args);
+        command.env("KEEPSAKE_CONFIG", &file);
+        super::run(command, b"")
+    };
+    let status = |key: &str| {
+        let request = service.client.get(format!("{}/v1/stats", service.url));
+        request.bearer_auth(key).send().unwrap().status().as_u16()
+    };
+    let wait = |key: &str, wanted: u16| {
+        let begun = Instant::now();
+        while status(key) != wanted {
+            assert!(begun.elapsed() < PATIENCE, "{wanted}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    };
+    let make = |name: &str| {
+        let made = run(&["key", "create", name]);
+        assert_eq!(made.code, 0, "{}", made.stderr);
+        made.stdout.lines().next().unwrap().to_owned()
+    };
+    assert_eq!(status("none is needed"), 200);
+    let (laptop, phone) = (make("laptop"), make("phone"));
+    wait("no key", 401);
+    wait(&phone, 200);
+    assert_eq!(status(&laptop), 200);
+    assert_eq!(run(&["key", "revoke", "laptop"]).code, 0);
+    wait(&laptop, 401);
+    assert_eq!(status(&phone), 200);
+    // The command line presents what its environment holds, and says what is missing.
+    let stats = |key: &str| {
+        let mut command = home.command(&["--url", &service.url, "stats"]);
+        command.env("KEEPSAKE_API_KEY", key);
+        super::run(command, b"")
+    };
+    assert_eq!(stats(&phone).code, 0);
+    let refused = stats(&laptop);
+    assert_eq!(refused.code, 1);
+    assert!(
+        refused.stderr.contains("KEEPSAKE_API_KEY"),
+        "{}",
+        refused.stderr
+    );
+    let log = service.stop();
+    assert!(!log.contains(&laptop) && !log.contains(&phone), "{log}");
+}
+
+#[test]
 fn a_change_is_in_use_within_a_second_and_a_broken_edit_under_load_changes_nothing() {
     let home = Home::new();
     home.write("config.json", r#"{"top_k": 2}"#);

@@ -1,6 +1,7 @@
 //! The command line as a process of its own: what it prints, how it ends, what it does to a folder.
 
 mod configuration;
+mod doctor;
 mod hostile;
 mod import;
 mod running;

@@ -273,6 +273,7 @@ fn blanked(home: &Home, text: &str) -> String {
         (r"[▏▎▍▌▋▊▉█]+ *", "<bar> "),
         (r"127\.0\.0\.1:[0-9]{4,5}", "127.0.0.1:<port>"),
         (r"keepsake \d+\.\d+\.\d+", "keepsake <version>"),
+        (r"\bks_[a-z2-7]{52}\b", "<key>"),
         (r"[0-9]+ more seconds", "<n> more seconds"),
     ];
     blanks.iter().fold(text, |text, (pattern, blank)| {
@@ -327,6 +328,9 @@ fn json_is_json_for_every_verb_that_answers() {
         vec!["config", "show"],
         vec!["config", "check"],
         vec!["config", "path"],
+        vec!["key", "create", "laptop"],
+        vec!["key", "list"],
+        vec!["key", "revoke", "laptop"],
         vec!["delete", &id],
         vec!["restore", &id],
         vec!["delete", &id, "--purge"],

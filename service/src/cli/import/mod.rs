@@ -5,6 +5,8 @@
 mod entry;
 mod hermes;
 mod lines;
+#[cfg(test)]
+mod properties;
 mod retinue;
 mod source;
 mod tally;

@@ -3,17 +3,16 @@
 use axum::Json;
 use axum::extract::State;
 use chrono::{DateTime, Utc};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::super::extract::scope_of_bank;
 use super::super::problem::Problem;
 use super::super::shapes::rfc3339;
-use super::extract::{Bank, Fields, Query};
+use super::extract::{Bank, Banks, Fields, Query};
 use super::items;
 use super::records::{
-    self, BankRecord, Disposition, DocumentRecord, ModelRecord, NOWHERE, OperationRecord,
-    WrittenRecord,
+    self, BankRecord, Disposition, DocumentRecord, ModelRecord, OperationRecord, WrittenRecord,
 };
 use crate::app::App;
 use crate::memory::State as MemoryState;
@@ -26,7 +25,8 @@ const LONGEST: usize = 16_384;
 const TRIES: usize = 5;
 
 /// What a client tells of a bank; settings of its own are kept beside.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "BankProfile")]
 pub(super) struct Profile {
     name: Option<String>,
     mission: Option<String>,
@@ -41,7 +41,8 @@ pub(super) struct Profile {
     rest: Map<String, Value>,
 }
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[schemars(rename = "BankTraits")]
 struct Traits {
     skepticism: Option<i64>,
     literalism: Option<i64>,
@@ -109,7 +110,7 @@ pub(super) fn settings(told: Map<String, Value>, record: &mut BankRecord) -> Res
 /// A bank that a client told of, or that has memories.
 pub(super) async fn find(app: &App, bank: &Bank) -> Result<BankRecord, Problem> {
     let now = app.clock.now();
-    if let Some(record) = records::get(app, NOWHERE, &bank.name).await? {
+    if let Some(record) = records::get(app, &bank.banks.shelf, &bank.name).await? {
         return Ok(record);
     }
     let stats = app.store.stats(&bank.scope, now).await?;
@@ -124,11 +125,12 @@ pub(super) async fn find(app: &App, bank: &Bank) -> Result<BankRecord, Problem> 
 
 pub(super) async fn keep(
     app: &App,
+    bank: &Bank,
     mut record: BankRecord,
     now: DateTime<Utc>,
 ) -> Result<BankRecord, Problem> {
     record.updated_at = now;
-    records::put(app, NOWHERE, &record).await?;
+    records::put(app, &bank.banks.shelf, &record).await?;
     Ok(record)
 }
 
@@ -148,10 +150,10 @@ pub(super) async fn put(
     Fields(told): Fields<Profile>,
 ) -> Result<Json<Value>, Problem> {
     let now = app.clock.now();
-    let known = records::get(&app, NOWHERE, &bank.name).await?;
+    let known = records::get(&app, &bank.banks.shelf, &bank.name).await?;
     let mut record = known.unwrap_or_else(|| BankRecord::new(&bank.name, now));
     told.apply(&mut record)?;
-    Ok(Json(shape(&keep(&app, record, now).await?)))
+    Ok(Json(shape(&keep(&app, &bank, record, now).await?)))
 }
 
 pub(super) async fn patch(
@@ -162,14 +164,15 @@ pub(super) async fn patch(
     let mut record = find(&app, &bank).await?;
     told.apply(&mut record)?;
     let now = app.clock.now();
-    Ok(Json(shape(&keep(&app, record, now).await?)))
+    Ok(Json(shape(&keep(&app, &bank, record, now).await?)))
 }
 
 pub(super) async fn profile(State(app): State<App>, bank: Bank) -> Result<Json<Value>, Problem> {
     Ok(Json(shape(&find(&app, &bank).await?)))
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "BankDisposition")]
 pub(super) struct NewDisposition {
     disposition: Traits,
 }
@@ -182,13 +185,18 @@ pub(super) async fn put_disposition(
     let mut record = find(&app, &bank).await?;
     record.disposition = told.disposition.over(record.disposition)?;
     let now = app.clock.now();
-    Ok(Json(shape(&keep(&app, record, now).await?)))
+    Ok(Json(shape(&keep(&app, &bank, record, now).await?)))
 }
 
-/// The banks that clients told of or wrote to.
-pub(super) async fn list(State(app): State<App>, query: Query) -> Result<Json<Value>, Problem> {
+/// The banks that clients told of or wrote to, and that the caller reaches.
+pub(super) async fn list(
+    State(app): State<App>,
+    known: Banks,
+    query: Query,
+) -> Result<Json<Value>, Problem> {
     let (page, now) = (query.page()?, app.clock.now());
-    let mut banks: Vec<BankRecord> = records::all(&app, NOWHERE).await?;
+    let mut banks: Vec<BankRecord> = records::all(&app, &known.shelf).await?;
+    banks.retain(|bank| known.scope(&app, &bank.bank_id).is_ok());
     if let Some(part) = query.text("q") {
         let part = part.to_lowercase();
         banks.retain(|bank| {
@@ -202,9 +210,9 @@ pub(super) async fn list(State(app): State<App>, query: Query) -> Result<Json<Va
     let total = banks.len();
     let mut items = Vec::new();
     for record in page.of(banks) {
-        let scope = scope_of_bank(record.bank_id.clone(), &app.settings)?;
+        let scope = known.scope(&app, &record.bank_id)?;
         let stats = app.store.stats(&scope, now).await?;
-        let written_at = records::written_at(&app, &record.bank_id)
+        let written_at = records::written_at(&app, &known, &record.bank_id)
             .await?
             .map(rfc3339);
         let mut item = shape(&record);
@@ -231,11 +239,13 @@ pub(super) async fn delete(State(app): State<App>, bank: Bank) -> Result<Json<Va
     for (filters, index) in [(ListFilters::default(), None), (trash, Some(5))] {
         count += purge(&app, &bank, &filters, index).await?;
     }
-    records::delete_all::<DocumentRecord>(&app, &bank.name).await?;
-    records::delete_all::<ModelRecord>(&app, &bank.name).await?;
-    records::delete_all::<OperationRecord>(&app, &bank.name).await?;
-    records::delete::<WrittenRecord>(&app, NOWHERE, &bank.name).await?;
-    records::delete::<BankRecord>(&app, NOWHERE, &bank.name).await?;
+    for shelves in bank.all_shelves(&app) {
+        records::delete_all::<DocumentRecord>(&app, &shelves.bank).await?;
+        records::delete_all::<ModelRecord>(&app, &shelves.bank).await?;
+        records::delete_all::<OperationRecord>(&app, &shelves.bank).await?;
+        records::delete::<WrittenRecord>(&app, &shelves.banks, &bank.name).await?;
+        records::delete::<BankRecord>(&app, &shelves.banks, &bank.name).await?;
+    }
     Ok(Json(json!({
         "success": true, "message": format!("the bank `{}` is deleted", bank.name), "deleted_count": count,
     })))
@@ -283,13 +293,13 @@ pub(super) async fn stats(State(app): State<App>, bank: Bank) -> Result<Json<Val
             total += 1;
         }
     }
-    let documents = records::all::<DocumentRecord>(&app, &bank.name)
+    let documents = records::all::<DocumentRecord>(&app, &bank.shelf)
         .await?
         .len();
-    let operations = records::all::<OperationRecord>(&app, &bank.name)
+    let operations = records::all::<OperationRecord>(&app, &bank.shelf)
         .await?
         .len();
-    let written_at = records::written_at(&app, &bank.name).await?;
+    let written_at = records::written_at(&app, &bank.banks, &bank.name).await?;
     let observations = kinds.get("observation").cloned().unwrap_or(json!(0));
     Ok(Json(json!({
         "bank_id": bank.name, "total_nodes": total, "total_links": 0, "total_documents": documents,

@@ -30,12 +30,12 @@ pub(super) async fn patch(
     }
     settings(told, &mut record)?;
     let now = app.clock.now();
-    Ok(shape(&keep(&app, record, now).await?))
+    Ok(shape(&keep(&app, &bank, record, now).await?))
 }
 
 pub(super) async fn reset(State(app): State<App>, bank: Bank) -> Result<Json<Value>, Problem> {
     let mut record = find(&app, &bank).await?;
     record.config.clear();
     let now = app.clock.now();
-    Ok(shape(&keep(&app, record, now).await?))
+    Ok(shape(&keep(&app, &bank, record, now).await?))
 }

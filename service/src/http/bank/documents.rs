@@ -3,6 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use chrono::{DateTime, Utc};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -37,7 +38,7 @@ pub(super) async fn remember(
         secrets::mask_all(&mut String::new(), &mut told.metadata);
         told.context = told.context.map(secrets::without_secrets);
     }
-    let known: Option<DocumentRecord> = records::get(app, &bank.name, &told.id).await?;
+    let known: Option<DocumentRecord> = records::get(app, &bank.shelf, &told.id).await?;
     let memories = held(app, bank, &told.id, now).await?;
     let text = text(&memories);
     let record = DocumentRecord {
@@ -51,7 +52,7 @@ pub(super) async fn remember(
         created_at: known.map_or(now, |known| known.created_at),
         updated_at: now,
     };
-    records::put(app, &bank.name, &record).await
+    records::put(app, &bank.shelf, &record).await
 }
 
 /// The memories of a document that may be recalled, in order.
@@ -85,7 +86,7 @@ pub(super) async fn list(
 ) -> Result<Json<Value>, Problem> {
     let page = query.page()?;
     let rule = Wanted::of(&query)?.rule()?;
-    let mut documents: Vec<DocumentRecord> = records::all(&app, &bank.name).await?;
+    let mut documents: Vec<DocumentRecord> = records::all(&app, &bank.shelf).await?;
     if let Some(part) = query.text("q") {
         let part = part.to_lowercase();
         documents.retain(|document| document.id.to_lowercase().contains(&part));
@@ -119,7 +120,7 @@ fn unknown(id: &str) -> Problem {
 }
 
 async fn find(app: &App, bank: &Bank, id: &str) -> Result<DocumentRecord, Problem> {
-    let found = records::get(app, &bank.name, id).await?;
+    let found = records::get(app, &bank.shelf, id).await?;
     found.ok_or_else(|| unknown(id))
 }
 
@@ -139,7 +140,8 @@ pub(super) async fn get(
     Ok(Json(shape))
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "DocumentPatch")]
 pub(super) struct Patch {
     tags: Option<Tags>,
 }
@@ -169,7 +171,7 @@ pub(super) async fn patch(
     }
     document.tags = tags;
     document.updated_at = now;
-    records::put(&app, &bank.name, &document).await?;
+    records::put(&app, &bank.shelf, &document).await?;
     Ok(Json(json!({"success": true})))
 }
 
@@ -185,7 +187,7 @@ pub(super) async fn delete(
     let ids: Vec<_> = memories.into_iter().map(|memory| memory.id).collect();
     let count = ids.len();
     write::documents::trash(&app, &bank.scope, ids, now).await?;
-    records::delete::<DocumentRecord>(&app, &bank.name, &id).await?;
+    records::delete::<DocumentRecord>(&app, &bank.shelf, &id).await?;
     Ok(Json(json!({
         "success": true, "message": "the memories of the document are in the trash",
         "document_id": id, "memory_units_deleted": count,

@@ -1,26 +1,81 @@
 //! What a bank client sends: null is absent, unknown fields are ignored, names in paths are decoded
 //! once.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use axum::body::HttpBody;
 use axum::extract::{FromRequest, FromRequestParts, Path, Request};
 use axum::http::request::Parts;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::super::extract::{json_object, read, scope_of_bank};
+use super::super::access::Caller;
+use super::super::extract::{caller, json_object, read, scope_of_bank};
+use super::super::openapi::{Input, JSON, Operation, Schemas};
 use super::super::problem::Problem;
+use super::records::NOWHERE;
 use crate::app::App;
 use crate::clock::parse_time;
+use crate::keys::Reach;
 use crate::scope::Scope;
 
 /// The bank of the path.
 pub(super) struct Bank {
     pub name: String,
-    /// Sees all of the bank.
+    /// Sees all of the bank that the caller reaches.
     pub scope: Scope,
+    /// The namespace of the records of the bank: its name, or the caller's own.
+    pub shelf: String,
+    pub banks: Banks,
+}
+
+/// The banks that a caller knows of.
+pub(super) struct Banks {
+    /// The namespace of what is told of them.
+    pub shelf: String,
+    caller: Caller,
+}
+
+impl Banks {
+    /// The scope of one of them.
+    pub(super) fn scope(&self, app: &App, bank: &str) -> Result<Scope, Problem> {
+        scope_of_bank(bank.to_owned(), &app.settings, self.caller.reach())
+    }
+}
+
+impl FromRequestParts<App> for Banks {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Problem> {
+        let caller = caller(&parts.extensions)?;
+        Ok(Banks {
+            shelf: caller.reach().own(NOWHERE),
+            caller,
+        })
+    }
+}
+
+/// The namespaces of the records of a bank, and of what is told of it.
+pub(super) struct Shelves {
+    pub bank: String,
+    pub banks: String,
+}
+
+impl Bank {
+    /// Where records of the bank are: for everybody, and for each agent that a key is bound to.
+    pub(super) fn all_shelves(&self, app: &App) -> Vec<Shelves> {
+        let own = |reach: &Reach| Shelves {
+            bank: reach.own(&self.name),
+            banks: reach.own(NOWHERE),
+        };
+        let keys = app.settings.api_keys.iter();
+        std::iter::once(own(&Reach::default()))
+            .chain(keys.map(|key| own(&key.reach)))
+            .collect()
+    }
 }
 
 impl FromRequestParts<App> for Bank {
@@ -28,8 +83,13 @@ impl FromRequestParts<App> for Bank {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
         let name = variable(parts, app, "bank_id").await?;
-        let scope = scope_of_bank(name.clone(), &app.settings)?;
-        Ok(Bank { name, scope })
+        let banks = Banks::from_request_parts(parts, app).await?;
+        Ok(Bank {
+            scope: banks.scope(app, &name)?,
+            shelf: banks.caller.reach().own(&name),
+            name,
+            banks,
+        })
     }
 }
 
@@ -160,6 +220,38 @@ impl<'de> Deserialize<'de> for Time {
         parse_time(&text).map(Time).ok_or_else(unreadable)
     }
 }
+
+impl JsonSchema for Time {
+    fn schema_name() -> Cow<'static, str> {
+        "Time".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({"type": "string", "description": "A time in ISO 8601."})
+    }
+}
+
+impl<T: JsonSchema> Input for Fields<T> {
+    fn describe(operation: &mut Operation, schemas: &mut Schemas) {
+        let schema = schemas.requests.subschema_for::<T>().to_value();
+        operation.takes(JSON, schema, true);
+    }
+}
+
+/// What these take is said by the path, or by the route for all its names.
+macro_rules! said_by_route {
+    ($($input:ty),*) => {
+        $(impl Input for $input {
+            fn describe(_: &mut Operation, _: &mut Schemas) {}
+        })*
+    };
+}
+
+said_by_route!(Bank, Banks, Id, Query);
 
 #[cfg(test)]
 mod tests {

@@ -2,6 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -99,7 +100,8 @@ pub(super) async fn get(
     Ok(Json(items::item(&memory, app.clock.now())))
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "BankMemoryPatch")]
 pub(super) struct Patch {
     text: Option<String>,
     context: Option<String>,
@@ -110,7 +112,7 @@ pub(super) struct Patch {
     reason: Option<String>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Validity {
     Valid,
@@ -171,7 +173,7 @@ pub(super) async fn clear(
     let count = ids.len();
     trash(&app, &bank.scope, ids, now).await?;
     if kind.is_none() {
-        records::delete_all::<DocumentRecord>(&app, &bank.name).await?;
+        records::delete_all::<DocumentRecord>(&app, &bank.shelf).await?;
     }
     Ok(Json(json!({
         "success": true, "message": format!("{count} memories are in the trash"), "deleted_count": count,

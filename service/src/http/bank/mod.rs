@@ -25,7 +25,7 @@ mod tags;
 use axum::http::Method;
 
 use super::Routes;
-pub(super) use speak::speak;
+pub(super) use speak::{PREFIX, speak};
 
 /// Adds the routes.
 pub(super) fn routes(routes: Routes) -> Routes {

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use axum::Json;
 use axum::extract::State;
 use chrono::{DateTime, Utc};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -62,7 +63,7 @@ pub(super) async fn list(
 ) -> Result<Json<Value>, Problem> {
     let (page, detail) = (query.page()?, Detail::of(&query)?);
     let rule = Wanted::of(&query)?.rule()?;
-    let mut models: Vec<ModelRecord> = records::all(&app, &bank.name).await?;
+    let mut models: Vec<ModelRecord> = records::all(&app, &bank.shelf).await?;
     if let Some(rule) = rule {
         models.retain(|model| rule.admits(&model.tags));
     }
@@ -72,7 +73,10 @@ pub(super) async fn list(
             .then_with(|| left.id.cmp(&right.id))
     });
     let total = models.len();
-    let (written_at, started) = (records::written_at(&app, &bank.name).await?, Instant::now());
+    let (written_at, started) = (
+        records::written_at(&app, &bank.banks, &bank.name).await?,
+        Instant::now(),
+    );
     let mut items = Vec::new();
     for mut model in page.of(models) {
         if detail != Detail::Metadata && started.elapsed() < LISTING {
@@ -153,18 +157,19 @@ async fn rebuild(
         }
     }
     model.refreshed_at = now;
-    records::put(app, &bank.name, model).await
+    records::put(app, &bank.shelf, model).await
 }
 
 /// Makes every model of a bank anew.
 pub(super) async fn refresh_all(app: &App, bank: &Bank, now: DateTime<Utc>) -> Result<(), Problem> {
-    for mut model in records::all::<ModelRecord>(app, &bank.name).await? {
+    for mut model in records::all::<ModelRecord>(app, &bank.shelf).await? {
         rebuild(app, bank, &mut model, now).await?;
     }
     Ok(())
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "NewMentalModel")]
 pub(super) struct Create {
     id: Option<String>,
     name: String,
@@ -186,7 +191,7 @@ pub(super) async fn create(
         Some(id) => id,
         None => new_uuid().map_err(Error::from)?,
     };
-    if records::get::<ModelRecord>(&app, &bank.name, &id)
+    if records::get::<ModelRecord>(&app, &bank.shelf, &id)
         .await?
         .is_some()
     {
@@ -243,7 +248,7 @@ fn check(model: &ModelRecord) -> Result<(), Problem> {
 }
 
 async fn find(app: &App, bank: &Bank, id: &str) -> Result<ModelRecord, Problem> {
-    let found = records::get(app, &bank.name, id).await?;
+    let found = records::get(app, &bank.shelf, id).await?;
     found.ok_or_else(|| Problem::not_found(format!("there is no mental model `{id}`")))
 }
 
@@ -255,12 +260,13 @@ pub(super) async fn get(
 ) -> Result<Json<Value>, Problem> {
     let detail = Detail::of(&query)?;
     let mut model = find(&app, &bank, &id).await?;
-    let written_at = records::written_at(&app, &bank.name).await?;
+    let written_at = records::written_at(&app, &bank.banks, &bank.name).await?;
     follow(&app, &bank, &mut model, written_at).await?;
     Ok(Json(shape(&bank, &model, detail, written_at)))
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "MentalModelPatch")]
 pub(super) struct Patch {
     name: Option<String>,
     source_query: Option<String>,
@@ -293,7 +299,7 @@ pub(super) async fn delete(
     Id(id): Id,
 ) -> Result<Json<Value>, Problem> {
     find(&app, &bank, &id).await?;
-    records::delete::<ModelRecord>(&app, &bank.name, &id).await?;
+    records::delete::<ModelRecord>(&app, &bank.shelf, &id).await?;
     Ok(Json(json!({"status": "deleted"})))
 }
 

@@ -40,7 +40,7 @@ pub(super) async fn begin(
             .to_string(),
         None => new_uuid().map_err(Error::from)?,
     };
-    let known: Option<OperationRecord> = records::get(app, &bank.name, &id).await?;
+    let known: Option<OperationRecord> = records::get(app, &bank.shelf, &id).await?;
     match known {
         Some(known) if known.fingerprint == fingerprint => Ok(Begun {
             record: known,
@@ -71,7 +71,7 @@ pub(super) async fn done(
     now: DateTime<Utc>,
 ) -> Result<String, Problem> {
     let begun = begin(app, bank, kind, None, String::new(), now).await?;
-    records::put(app, &bank.name, &begun.record).await?;
+    records::put(app, &bank.shelf, &begun.record).await?;
     Ok(begun.record.id)
 }
 
@@ -81,7 +81,7 @@ pub(super) async fn list(
     query: Query,
 ) -> Result<Json<Value>, Problem> {
     let page = query.page()?;
-    let mut operations: Vec<OperationRecord> = records::all(&app, &bank.name).await?;
+    let mut operations: Vec<OperationRecord> = records::all(&app, &bank.shelf).await?;
     if let Some(kind) = query.text("type") {
         operations.retain(|operation| operation.kind == kind);
     }
@@ -113,7 +113,7 @@ fn shape(operation: &OperationRecord) -> Value {
 /// The operation of a path, if it is known.
 async fn find(app: &App, bank: &Bank, id: &str) -> Result<Option<OperationRecord>, Problem> {
     let id = Uuid::parse_str(id).map_err(|_| Problem::malformed(format!("`{id}` is no UUID")))?;
-    records::get(app, &bank.name, &id.to_string()).await
+    records::get(app, &bank.shelf, &id.to_string()).await
 }
 
 pub(super) async fn get(

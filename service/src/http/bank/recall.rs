@@ -5,6 +5,7 @@ use std::time::Instant;
 use axum::Json;
 use axum::extract::State;
 use chrono::{DateTime, Utc};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -26,7 +27,7 @@ const TEXT: usize = 4_096;
 const CHUNKS: usize = 8_192;
 
 /// How much work a search may be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Budget {
     Low,
@@ -56,7 +57,7 @@ impl Budget {
     }
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct Recall {
     query: String,
     #[serde(default)]
@@ -76,20 +77,21 @@ pub(super) struct Recall {
     temporal_window: Option<TemporalWindow>,
 }
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[schemars(rename = "RecallInclude")]
 struct Include {
     entities: Option<Value>,
     chunks: Option<Limit>,
     source_facts: Option<Value>,
 }
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 struct Limit {
     max_tokens: Option<usize>,
 }
 
 /// Least values of the parts of a score.
-#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
 struct MinScores {
     semantic: Option<f64>,
     keyword: Option<f64>,
@@ -106,7 +108,7 @@ impl MinScores {
     }
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 struct TemporalWindow {
     start: Option<Time>,
     end: Option<Time>,

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::super::problem::Problem;
+use super::extract::Banks;
 use crate::app::App;
 use crate::store::Record;
 
@@ -113,8 +114,12 @@ impl Kept for WrittenRecord {
 }
 
 /// When a client last wrote to a bank.
-pub(super) async fn written_at(app: &App, bank_id: &str) -> Result<Option<DateTime<Utc>>, Problem> {
-    let record: Option<WrittenRecord> = get(app, NOWHERE, bank_id).await?;
+pub(super) async fn written_at(
+    app: &App,
+    banks: &Banks,
+    bank_id: &str,
+) -> Result<Option<DateTime<Utc>>, Problem> {
+    let record: Option<WrittenRecord> = get(app, &banks.shelf, bank_id).await?;
     Ok(record.map(|record| record.at))
 }
 

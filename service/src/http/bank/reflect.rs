@@ -3,6 +3,7 @@
 
 use axum::Json;
 use axum::extract::State;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -17,7 +18,7 @@ use crate::ranking::Hit;
 /// Budget of text, in tokens, when none is given.
 const TEXT: usize = 4_096;
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct Reflect {
     query: String,
     budget: Option<Budget>,
@@ -31,7 +32,8 @@ pub(super) struct Reflect {
     fact_types: Vec<String>,
 }
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[schemars(rename = "ReflectInclude")]
 struct Include {
     facts: Option<Value>,
     tool_calls: Option<Value>,

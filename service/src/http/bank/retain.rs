@@ -3,6 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use chrono::{DateTime, Utc};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
@@ -10,7 +11,7 @@ use sha2::{Digest, Sha256};
 use super::super::problem::Problem;
 use super::extract::{Bank, Fields, Time};
 use super::items::{self, CONTEXT, TIMELESS};
-use super::records::{self, BankRecord, NOWHERE, OperationRecord, WrittenRecord};
+use super::records::{self, BankRecord, OperationRecord, WrittenRecord};
 use super::tags::Tags;
 use super::{documents, operations};
 use crate::app::App;
@@ -19,7 +20,7 @@ use crate::memory::Details;
 use crate::write::documents::{Mode, Request};
 use crate::write::{self, Draft, Origin, pieces, transcript};
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct Retain {
     items: Vec<Item>,
     #[serde(default, rename = "async")]
@@ -29,10 +30,12 @@ pub(super) struct Retain {
     operation_id: Option<String>,
 }
 
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[schemars(rename = "RetainItem")]
 struct Item {
     content: Content,
     #[serde(default)]
+    #[schemars(with = "Option<String>")]
     timestamp: Timestamp,
     context: Option<String>,
     #[serde(default)]
@@ -46,14 +49,16 @@ struct Item {
 }
 
 /// A text, or blocks of which each must be text.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[schemars(rename = "RetainContent")]
 #[serde(untagged)]
 enum Content {
     Text(String),
     Blocks(Vec<Block>),
 }
 
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[schemars(rename = "RetainBlock")]
 struct Block {
     #[serde(rename = "type")]
     kind: Option<String>,
@@ -83,7 +88,7 @@ impl<'de> Deserialize<'de> for Timestamp {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum UpdateMode {
     Replace,
@@ -91,7 +96,8 @@ enum UpdateMode {
 }
 
 /// A name, alone or with its kind.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[schemars(rename = "RetainEntity")]
 #[serde(untagged)]
 enum Entity {
     Named { text: String },
@@ -132,7 +138,7 @@ pub(super) async fn retain(
         store(&app, &bank, parts, operation.as_ref(), now).await?;
     }
     if let Some(operation) = operation {
-        records::put(&app, &bank.name, &operation).await?;
+        records::put(&app, &bank.shelf, &operation).await?;
     }
     Ok(Json(answer))
 }
@@ -304,15 +310,15 @@ fn fingerprint(parts: &[Part]) -> String {
 
 /// Remembers the bank, and that it was written to.
 async fn touch(app: &App, bank: &Bank, now: DateTime<Utc>) -> Result<(), Problem> {
-    let known: Option<BankRecord> = records::get(app, NOWHERE, &bank.name).await?;
+    let known: Option<BankRecord> = records::get(app, &bank.banks.shelf, &bank.name).await?;
     if known.is_none() {
-        records::put(app, NOWHERE, &BankRecord::new(&bank.name, now)).await?;
+        records::put(app, &bank.banks.shelf, &BankRecord::new(&bank.name, now)).await?;
     }
     let written = WrittenRecord {
         bank_id: bank.name.clone(),
         at: now,
     };
-    records::put(app, NOWHERE, &written).await
+    records::put(app, &bank.banks.shelf, &written).await
 }
 
 async fn store(

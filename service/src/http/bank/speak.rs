@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::super::problem::Problem;
 
 /// What every path of the bank API begins with.
-const PREFIX: &str = "/v1/default/";
+pub(in crate::http) const PREFIX: &str = "/v1/default/";
 
 /// Puts every problem of the bank API into its clients' words, wherever it came from: a handler, a
 /// limit, or a missing route.

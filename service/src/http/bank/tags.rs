@@ -1,5 +1,6 @@
 //! Tags of requests, and the conditions on them.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -11,7 +12,7 @@ use crate::query::TagRule;
 const DEEPEST: usize = 16;
 
 /// Tags as clients write them: a list, a list as JSON in a text, or one tag.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(from = "Value")]
 pub(super) struct Tags(pub Vec<String>);
 
@@ -41,7 +42,8 @@ impl From<Value> for Tags {
 }
 
 /// How the tags of a memory are compared with those of a request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[schemars(rename = "TagsMatch")]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Match {
     #[default]
@@ -70,7 +72,8 @@ impl Match {
 }
 
 /// Conditions joined by words.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[schemars(rename = "TagGroup")]
 #[serde(untagged)]
 pub(super) enum Group {
     And {
@@ -107,7 +110,8 @@ impl Group {
 }
 
 /// The fields of a request that say which tags a memory must have.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[schemars(rename = "TagsWanted")]
 pub(super) struct Wanted {
     #[serde(default)]
     pub tags: Tags,

@@ -8,6 +8,7 @@ use super::sqlite::{control, lists, operations, signals, transfer};
 use crate::memory::{Memory, MemoryId};
 use crate::scope::Scope;
 use crate::signals::Topic;
+use crate::store::finding::Finding;
 use crate::store::{
     ControlStore, Counter, KeptAnswer, ScanStore, SignalStore, Stats, StoreError, Synonyms,
     TimelineEntry,
@@ -94,6 +95,11 @@ impl ControlStore for EmbeddedStore {
         self.read(|connection, _| control::seq(connection))
             .await
             .map(|_| ())
+    }
+
+    async fn examine(&self) -> Result<Vec<Finding>, StoreError> {
+        self.check().await?;
+        self.look().await
     }
 
     async fn stats(&self, scope: &Scope, now: DateTime<Utc>) -> Result<Stats, StoreError> {

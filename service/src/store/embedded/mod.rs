@@ -9,6 +9,7 @@ mod backup;
 mod besides;
 #[cfg(test)]
 mod equivalence;
+mod examine;
 mod follower;
 mod index;
 mod indexer;
