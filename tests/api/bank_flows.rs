@@ -166,3 +166,40 @@ fn projects_are_kept_apart_as_each_mode_says() {
     assert_eq!(of_keel("any_strict"), [keel]);
     assert_eq!(found("tagged", json!({})), [common, keel, mast]);
 }
+
+#[test]
+fn an_export_takes_banks_and_documents_along_in_their_order() {
+    let server = TestServer::start();
+    let bank = "/v1/default/banks/team";
+    ok(server.put(bank, json!({"mission": "Remember the harbour project"})));
+    for (id, content) in [
+        ("plan", "The quay is built in May"),
+        ("Folder/note", "Ann leads it"),
+    ] {
+        let item = json!({"content": content, "document_id": id});
+        ok(server.post(&format!("{bank}/memories"), json!({"items": [item]})));
+    }
+    let model = json!({"id": "state", "name": "State", "source_query": "What is built?"});
+    ok(server.post(&format!("{bank}/mental-models"), model));
+    let export = |server: &TestServer| {
+        let lines = server.get("/v1/export?is_primary=true").body;
+        lines.as_str().expect("lines").to_owned()
+    };
+    let lines = export(&server);
+    let elsewhere = TestServer::start();
+    let kind = Some("application/x-ndjson");
+    let report = elsewhere.post_raw("/v1/import", kind, lines.as_bytes());
+    assert_eq!(report.body["refused"], json!([]), "{:#}", report.body);
+    assert_eq!(export(&elsewhere), lines);
+    for path in [
+        "/documents",
+        "/documents/Folder%2Fnote",
+        "/profile",
+        "/mental-models?detail=full",
+    ] {
+        let path = format!("{bank}{path}");
+        assert_eq!(ok(elsewhere.get(&path)), ok(server.get(&path)), "{path}");
+    }
+    elsewhere.post_raw("/v1/import", kind, lines.as_bytes());
+    assert_eq!(export(&elsewhere), lines, "twice is once");
+}

@@ -8,7 +8,7 @@ use crate::analysis::dictionary::Learnt;
 use crate::store::{Record, StoreError};
 
 /// Kind of the records that hold it, and their keys.
-const KIND: &str = "dictionary";
+pub const KIND: &str = "dictionary";
 const VERSION: &str = "version";
 const WORDS: &str = "words";
 

@@ -180,6 +180,9 @@ enum Verb {
     /// Count memories by state
     #[command(after_help = "Example:\n  keepsake stats")]
     Stats,
+    /// Whether the service can answer, as a health check asks it
+    #[command(after_help = "Example:\n  keepsake ready --url http://127.0.0.1:7437")]
+    Ready,
     /// The settings: what they are, whether they are sound, where they are
     #[command(subcommand, after_help = "Example:\n  keepsake config show")]
     Config(config::Config),
@@ -309,6 +312,7 @@ async fn dispatch(
         Verb::Lock(lock) => lock.run(&client().await?, printer).await,
         Verb::Import(import) => import.run(&client().await?, printer).await,
         Verb::Export => export::run(&client().await?, printer).await,
+        Verb::Ready => signals::ready(&client().await?, printer).await,
         Verb::Stats => signals::stats(&client().await?, printer).await,
         Verb::Backup(backup) => backup.run(global, environment, printer).await,
         Verb::Reindex(reindex) => reindex.run(global, environment, printer).await,

@@ -274,6 +274,26 @@ pub(super) async fn stats(client: &Client, printer: &Printer) -> anyhow::Result<
     Ok(Outcome::Done)
 }
 
+/// Whether the service can answer: what a container's health check asks.
+pub(super) async fn ready(client: &Client, printer: &Printer) -> anyhow::Result<Outcome> {
+    let (status, answer) = client.exchange("GET", "/readyz", &[]).await?;
+    let answer = answer.unwrap_or_default();
+    if status != 200 {
+        let reasons = answer["reasons"].as_array().cloned().unwrap_or_default();
+        let reasons: Vec<_> = reasons.iter().map(tables::plain).collect();
+        anyhow::bail!("the service is not ready: {}", reasons.join("; "));
+    }
+    printer.answer(&answer, |answer, _| {
+        let reasons = answer["reasons"].as_array().cloned().unwrap_or_default();
+        let reasons = reasons.iter().map(tables::plain);
+        std::iter::once("ready".to_owned())
+            .chain(reasons)
+            .map(|line| line + "\n")
+            .collect()
+    })?;
+    Ok(Outcome::Done)
+}
+
 /// Nested fields with their path.
 fn flatten(path: &str, value: &Value, rows: &mut Vec<[String; 2]>) {
     let empty = Map::new();

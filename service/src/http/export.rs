@@ -1,8 +1,9 @@
 //! GET /v1/export: everything, one JSON object a line, without loss.
 //!
-//! First the memories, in the order of their ids; then what the store counts besides, each line with
-//! its `kind`: topics by day, entities that occur together, synonyms. A memory whose tellings those
-//! lines hold is marked `counted`, so that an import does not count it once more.
+//! First the memories, in the order of their ids; then what the store keeps besides, each line with its
+//! `kind`: topics by day, entities that occur together, synonyms, and records, which are what ways in
+//! keep beside memories. A memory whose tellings those lines hold is marked `counted`, so that an
+//! import does not count it once more.
 
 use axum::extract::{FromRequestParts, Request, State};
 use axum::response::Response;
@@ -15,6 +16,7 @@ use super::ndjson;
 use super::problem::Problem;
 use super::shapes::{MemoryShape, rfc3339};
 use crate::app::App;
+use crate::maintenance;
 use crate::memory::{Memory, MemoryId};
 use crate::scope::Scope;
 use crate::store::{Counter, Synonyms};
@@ -59,6 +61,20 @@ pub(super) enum CounterLine {
         manual: bool,
     },
 }
+
+/// A record, of those of a kind and namespace the oldest first.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RecordLine {
+    pub kind: String,
+    pub of: String,
+    pub namespace: String,
+    pub key: String,
+    pub value: String,
+}
+
+/// The `kind` of a line that holds a record.
+pub(super) const RECORD: &str = "record";
 
 impl From<Counter> for CounterLine {
     fn from(counter: Counter) -> CounterLine {
@@ -189,6 +205,12 @@ enum At {
     Memories(Option<MemoryId>),
     /// Behind this counter.
     Counters(Option<Counter>),
+    /// At these records of a kind and namespace, and then at those of these other places.
+    Records {
+        of: (String, String),
+        keys: Vec<String>,
+        places: Vec<(String, String)>,
+    },
     End,
 }
 
@@ -198,6 +220,7 @@ impl Progress {
         let lines = match &self.at {
             At::Memories(after) => self.memories(after.clone()).await,
             At::Counters(after) => self.counters(after.clone()).await,
+            At::Records { .. } => self.records().await,
             At::End => return None,
         };
         let lines = lines.unwrap_or_else(|problem| {
@@ -221,7 +244,11 @@ impl Progress {
         let counters = self.app.store.scan_counters(after.as_ref(), CHUNK).await?;
         self.at = match counters.last() {
             Some(last) => At::Counters(Some(last.clone())),
-            None => At::End,
+            None => At::Records {
+                of: Default::default(),
+                keys: Vec::new(),
+                places: self.app.store.record_places().await?,
+            },
         };
         let visible = counters
             .into_iter()
@@ -229,6 +256,44 @@ impl Progress {
         Ok(visible
             .map(|counter| json!(CounterLine::from(counter)))
             .collect())
+    }
+
+    async fn records(&mut self) -> Result<Vec<Value>, Problem> {
+        let At::Records {
+            of: (of, namespace),
+            keys,
+            places,
+        } = &mut self.at
+        else {
+            return Ok(Vec::new());
+        };
+        if keys.is_empty() {
+            let Some(next) = places.pop() else {
+                self.at = At::End;
+                return Ok(Vec::new());
+            };
+            (*of, *namespace) = next;
+            // Records are of a whole namespace, so an agent alone does not get them.
+            let own = self.scope.primary && *namespace == self.scope.namespace;
+            if (self.everything || own) && !maintenance::stay_here(of) {
+                *keys = newest_first(&self.app, of, namespace).await?;
+            }
+            return Ok(Vec::new());
+        }
+        let mut lines = Vec::new();
+        for key in keys.drain(keys.len().saturating_sub(CHUNK)..).rev() {
+            // One that was deleted meanwhile is none.
+            if let Some(value) = self.app.store.record(of, namespace, &key).await? {
+                lines.push(json!(RecordLine {
+                    kind: RECORD.to_owned(),
+                    of: of.clone(),
+                    namespace: namespace.clone(),
+                    key,
+                    value,
+                }));
+            }
+        }
+        Ok(lines)
     }
 
     fn exports(&self, memory: &Memory) -> bool {
@@ -250,5 +315,17 @@ impl Progress {
             trashed_at: memory.fate.trashed_at.map(rfc3339),
             counted: self.counts(&memory.namespace, Some(memory.agent.as_deref())),
         })
+    }
+}
+
+/// The keys of the records of a kind and namespace.
+async fn newest_first(app: &App, of: &str, namespace: &str) -> Result<Vec<String>, Problem> {
+    let mut keys = Vec::new();
+    loop {
+        let page = app.store.records(of, namespace, keys.len(), CHUNK).await?;
+        if page.is_empty() {
+            return Ok(keys);
+        }
+        keys.extend(page.into_iter().map(|record| record.key));
     }
 }

@@ -8,7 +8,7 @@ use chrono::{DateTime, SubsecRound, Utc};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::export::CounterLine;
+use super::export::{CounterLine, RECORD, RecordLine};
 use super::extract::{ItemDefaults, content_type, read};
 use super::ndjson::{self, Line, Lines};
 use super::problem::Problem;
@@ -16,7 +16,7 @@ use crate::app::App;
 use crate::memory::{Details, Fate, Memory, MemoryId, Place};
 use crate::parallel;
 use crate::scope::Scope;
-use crate::store::{Counter, Import, Imported};
+use crate::store::{Counter, Import, Imported, Record};
 use crate::write::import::Restored;
 use crate::write::{self, Origin};
 
@@ -82,7 +82,7 @@ struct Tally {
     created: u64,
     updated: u64,
     unchanged: u64,
-    /// Counters and synonyms.
+    /// Counters, synonyms, records.
     restored: u64,
     refused: u64,
     /// The first that were refused, with the reasons.
@@ -155,6 +155,7 @@ struct Ready {
     numbers: Vec<usize>,
     memories: Vec<Import>,
     counters: Vec<Counter>,
+    records: Vec<RecordLine>,
     refused: Vec<(usize, Problem)>,
 }
 
@@ -162,6 +163,7 @@ struct Ready {
 enum Held {
     Memory(Box<Restored>),
     Counter(Counter),
+    Record(RecordLine),
 }
 
 /// Reads lines and makes what they hold ready.
@@ -170,7 +172,9 @@ async fn prepare(app: &App, defaults: &Arc<ItemDefaults>, lines: Vec<Line>) -> R
     let (reader, defaults) = (app.clone(), defaults.clone());
     let held = parallel::map(lines, bytes, move |line: Line| {
         let held = line.value.and_then(|value| {
-            if value.get("kind").is_some() {
+            if value.get("kind").is_some_and(|kind| kind == RECORD) {
+                record(value).map(Held::Record)
+            } else if value.get("kind").is_some() {
                 counter(value).map(Held::Counter)
             } else {
                 memory(&reader, &defaults, value).map(|memory| Held::Memory(Box::new(memory)))
@@ -186,6 +190,7 @@ async fn prepare(app: &App, defaults: &Arc<ItemDefaults>, lines: Vec<Line>) -> R
                 memories.push(*memory);
             }
             Ok(Held::Counter(counter)) => ready.counters.push(counter),
+            Ok(Held::Record(record)) => ready.records.push(record),
             Err(problem) => ready.refused.push((number, problem)),
         }
     }
@@ -206,13 +211,46 @@ async fn store(app: &App, ready: Ready, tally: &mut Tally) -> Result<(), Problem
         tally.restored += ready.counters.len() as u64;
         app.store.restore_counters(ready.counters).await?;
     }
+    for line in ready.records {
+        tally.restored += 1;
+        let (of, namespace) = (&line.of, &line.namespace);
+        // One that is there as it was keeps its place in the order.
+        if app.store.record(of, namespace, &line.key).await?.as_ref() != Some(&line.value) {
+            let record = Record::new(line.key, line.value);
+            app.store.put_record(of, namespace, record, None).await?;
+        }
+    }
     Ok(())
+}
+
+/// The record that a line stands for.
+fn record(value: Value) -> Result<RecordLine, Problem> {
+    let line: RecordLine = read(value)?;
+    check_words(&[&line.of, &line.key])?;
+    if line.namespace.chars().count() > MAX_WORD_CHARS {
+        return Err(words_are_wrong());
+    }
+    Ok(line)
+}
+
+/// Checks words that are to be kept as they are.
+fn check_words(words: &[&String]) -> Result<(), Problem> {
+    let is_wrong = |word: &&String| word.is_empty() || word.chars().count() > MAX_WORD_CHARS;
+    match words.iter().any(is_wrong) {
+        true => Err(words_are_wrong()),
+        false => Ok(()),
+    }
+}
+
+fn words_are_wrong() -> Problem {
+    let message = format!("its words must have 1 to {MAX_WORD_CHARS} characters");
+    Problem::invalid_field("kind", message)
 }
 
 /// The counter that a line stands for.
 fn counter(value: Value) -> Result<Counter, Problem> {
     let line: CounterLine = read(value)?;
-    let words: Vec<&str> = match &line {
+    let words: Vec<&String> = match &line {
         CounterLine::Topic {
             namespace, topic, ..
         } => vec![namespace, topic],
@@ -228,19 +266,9 @@ fn counter(value: Value) -> Result<Counter, Problem> {
             term,
             terms,
             ..
-        } => [namespace, term]
-            .into_iter()
-            .chain(terms)
-            .map(String::as_str)
-            .collect(),
+        } => [namespace, term].into_iter().chain(terms).collect(),
     };
-    if words
-        .iter()
-        .any(|word| word.is_empty() || word.chars().count() > MAX_WORD_CHARS)
-    {
-        let message = format!("its words must have 1 to {MAX_WORD_CHARS} characters");
-        return Err(Problem::invalid_field("kind", message));
-    }
+    check_words(&words)?;
     if let CounterLine::Topic {
         mentions,
         attention,

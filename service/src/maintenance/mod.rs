@@ -90,6 +90,11 @@ pub fn silent() -> Progress {
 /// Kind of the records with the last answer of each job.
 const ANSWERS: &str = "maintenance";
 
+/// Whether records of a kind are of this store and its memories as they are, and make no sense elsewhere.
+pub fn stay_here(kind: &str) -> bool {
+    [ANSWERS, work::CURSORS, crate::app::learnt::KIND].contains(&kind)
+}
+
 /// Does one job, now.
 ///
 /// # Errors

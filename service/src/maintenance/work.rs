@@ -17,7 +17,7 @@ use crate::store::{Record, Revision};
 /// Memories that are worked on at once.
 pub const BATCH: usize = 500;
 /// Kind of the records that say how far an unfinished job came.
-const CURSORS: &str = "maintenance-cursor";
+pub(super) const CURSORS: &str = "maintenance-cursor";
 /// A job that stopped longer ago begins anew.
 const STALE: TimeDelta = TimeDelta::hours(24);
 

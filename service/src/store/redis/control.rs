@@ -128,7 +128,7 @@ impl RedisStore {
     }
 }
 
-fn text_of(value: &Value) -> String {
+pub(super) fn text_of(value: &Value) -> String {
     match value {
         Value::VerbatimString { text, .. } => text.clone(),
         other => text(other.clone()).unwrap_or_default(),

@@ -12,6 +12,7 @@ mod connection;
 mod control;
 pub mod erase;
 mod errors;
+mod examine;
 mod index;
 mod keys;
 mod lately;
@@ -48,6 +49,7 @@ use crate::memory::{Edit, Memory, MemoryId, NewMemory};
 use crate::query::{Plan, Retrieved};
 use crate::scope::Scope;
 use crate::signals::Topic;
+use crate::store::finding::Finding;
 use crate::store::lifecycle;
 use crate::store::{
     Added, ControlStore, Counter, Cursor, Deleted, Edited, Import, Imported, KeptAnswer,
@@ -360,6 +362,10 @@ impl ControlStore for RedisStore {
 
     async fn notes(&self) -> Result<Vec<String>, StoreError> {
         self.going_on().await
+    }
+
+    async fn examine(&self) -> Result<Vec<Finding>, StoreError> {
+        self.look_closely().await
     }
 
     async fn stats(&self, scope: &Scope, now: DateTime<Utc>) -> Result<Stats, StoreError> {
