@@ -118,7 +118,7 @@ impl<'a> Seeker<'a> {
                 plan: plan(&analysis, &expansions, &request, &settings, switches),
                 side: Side {
                     particulars: analyser.particulars(&memory.content),
-                    emotion: memory.analysis.emotion.clone(),
+                    emotion: memory.analysis.emotion,
                 },
                 memory,
             }
@@ -261,7 +261,7 @@ impl<'a> Seeker<'a> {
         }
         let side = Side {
             particulars: self.app.analyser.particulars(&memory.content),
-            emotion: memory.analysis.emotion.clone(),
+            emotion: memory.analysis.emotion,
         };
         self.sides.insert(memory.id.to_string(), side.clone());
         side
