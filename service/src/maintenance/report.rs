@@ -40,7 +40,7 @@ pub struct Report {
 impl Report {
     /// The answer as programs read it.
     pub fn to_json(&self) -> Value {
-        let time = |time: DateTime<Utc>| time.to_rfc3339_opts(SecondsFormat::Millis, true);
+        let time = |time: DateTime<Utc>| time.to_rfc3339_opts(SecondsFormat::AutoSi, true);
         let items: Vec<Value> = self.items.iter().map(item).collect();
         let mut answer = json!({
             "job": self.job.name(),
