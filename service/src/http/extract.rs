@@ -55,18 +55,7 @@ impl RawScope {
             .namespace
             .or_else(|| reach.namespace.clone())
             .unwrap_or_else(|| DEFAULT_NAMESPACE.to_owned());
-        for (field, value) in [
-            ("agent_id", agent.as_deref()),
-            ("namespace", Some(namespace.as_str())),
-        ] {
-            if let Some(value) = value
-                && (value.trim().is_empty()
-                    || value.chars().count() > MAX_NAME_CHARS
-                    || value.chars().any(char::is_control))
-            {
-                return Err(unsound_name(field));
-            }
-        }
+        check_names(agent.as_deref(), Some(&namespace))?;
         for (field, wanted, reached) in [
             ("agent", agent.as_ref(), reach.agent.as_ref()),
             ("namespace", Some(&namespace), reach.namespace.as_ref()),
@@ -118,6 +107,20 @@ pub(super) fn scope_of_bank(
             problem
         }
     })
+}
+
+/// Checks names of agents and namespaces, those too that others are stronger than.
+fn check_names(agent: Option<&str>, namespace: Option<&str>) -> Result<(), Problem> {
+    for (field, value) in [("agent_id", agent), ("namespace", namespace)] {
+        if let Some(value) = value
+            && (value.trim().is_empty()
+                || value.chars().count() > MAX_NAME_CHARS
+                || value.chars().any(char::is_control))
+        {
+            return Err(unsound_name(field));
+        }
+    }
+    Ok(())
 }
 
 fn unsound_name(field: &str) -> Problem {
@@ -333,6 +336,8 @@ fn query_scope(query: &str, alone: bool) -> Result<RawScope, Problem> {
             _ => {}
         }
     }
+    let agent = scope.agent_id.as_deref().filter(|agent| !agent.is_empty());
+    check_names(agent, scope.namespace.as_deref())?;
     Ok(scope)
 }
 
