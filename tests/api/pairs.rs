@@ -46,6 +46,10 @@ fn expected(kind: &str) -> Option<&'static str> {
 }
 
 #[test]
+#[expect(
+    clippy::print_stdout,
+    reason = "what was found of each kind is read by people, with --nocapture"
+)]
 fn duplicates_are_told_from_what_only_looks_like_one() {
     let server = TestServer::start();
     let pairs = pairs();
