@@ -154,7 +154,7 @@ fn what_gets_much_attention_stays() {
     let done = forget_now(&server);
     assert_eq!(
         done["kept"],
-        json!({"attention": 1, "young": 5}),
+        json!({"attention": 1, "young": 19}),
         "{done:#}"
     );
     assert_eq!(state(&server, &id), "active");
@@ -185,7 +185,8 @@ fn what_is_hidden_already_is_left_as_it_is() {
     let done = forget_now(&server);
     assert_eq!(
         (&done["examined"], &done["changed"]),
-        (&json!(0), &json!(0))
+        (&json!(10), &json!(0)),
+        "the others alone were looked at"
     );
     assert_eq!(state(&server, &expired), "expired");
     assert_eq!(state(&server, &corrected), "corrected");

@@ -31,9 +31,8 @@ fn the_hindsight_provider_of_hermes_remembers_its_turns() {
 }
 
 #[test]
-fn a_client_comes_again_when_the_store_was_away() {
-    // Without an embedder nothing reads the store before the client does.
-    let server = TestServer::start_lexical();
+fn a_client_comes_again_when_the_store_was_locked() {
+    let server = TestServer::start();
     let folder = server.folder().to_str().unwrap();
     let arguments = [server.url(), folder];
     script(

@@ -124,6 +124,8 @@ fn lost_words(own: &Particulars, sources: &[Particulars]) -> Option<String> {
 }
 
 fn invented_words(analyser: &Analyser, text: &str, all: &Particulars) -> Option<String> {
+    // URLs are checked as a whole, and their dots end no sentence.
+    let text = URL.replace_all(text, " ");
     let sentences = text.split_inclusive(['.', '!', '?', ';', '。', '！', '？', '；', '\n']);
     for sentence in sentences {
         let words = analyser.particulars(sentence).words;
