@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use clap::Args;
+use tokio::signal::unix::{SignalKind, signal};
 
 use super::printer::{Colour, Printer, progress};
 use crate::app::App;
@@ -78,10 +79,33 @@ pub fn run(arguments: Arguments, jobs: &[Job], environment: &Environment) -> Exi
         .enable_all()
         .build();
     let outcome = match runtime {
-        Ok(runtime) => runtime.block_on(repeat(&arguments, jobs, environment, &printer)),
+        Ok(runtime) => runtime.block_on(until_asked(&arguments, jobs, environment, &printer)),
         Err(error) => Err(error.into()),
     };
     outcome.unwrap_or_else(|error| printer.failed(&error))
+}
+
+/// Works until it is done or asked to stop, which is no failure of what would go on for ever. A first
+/// process of a container has no other way to be stopped at once.
+async fn until_asked(
+    arguments: &Arguments,
+    jobs: &[Job],
+    environment: &Environment,
+    printer: &Printer,
+) -> anyhow::Result<ExitCode> {
+    let (mut terminate, mut interrupt) = (
+        signal(SignalKind::terminate())?,
+        signal(SignalKind::interrupt())?,
+    );
+    tokio::select! {
+        code = repeat(arguments, jobs, environment, printer) => return code,
+        _ = terminate.recv() => {}
+        _ = interrupt.recv() => {}
+    }
+    match arguments.every {
+        Some(_) => Ok(ExitCode::SUCCESS),
+        None => anyhow::bail!("stopped before it was done\nhint: run it again"),
+    }
 }
 
 async fn repeat(
