@@ -64,7 +64,10 @@ pub(super) fn complete(method: &str, path: &str, operation: &mut Operation, sche
             operation.takes(JSON, scope, true);
         }
         ("POST", path) if path.starts_with("/v1/maintenance/") => {
-            let fields = with_scope(object::<Fields>(&mut schemas.requests));
+            let mut fields = with_scope(object::<Fields>(&mut schemas.requests));
+            // Not that of a page.
+            fields["properties"]["limit"] =
+                json!({"type": ["integer", "null"], "minimum": 0, "maximum": u64::MAX});
             operation.takes(JSON, fields, true);
             operation.gives(JSON, json!({"type": "object"}));
         }

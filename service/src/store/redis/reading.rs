@@ -1,5 +1,7 @@
 //! Reading memories by id and in order: lists, beginnings of ids, everything, counts.
 
+use std::collections::HashSet;
+
 use chrono::{DateTime, Utc};
 use redis::Pipeline;
 
@@ -7,7 +9,7 @@ use super::RedisStore;
 use super::codec::{self, FIELDS, STATE_FIELDS, Stored};
 use super::query;
 use super::transaction::unexpected;
-use super::values::{answers, list, text, texts};
+use super::values::{answers, list, pairs, text, texts};
 use crate::memory::{Memory, MemoryId, State};
 use crate::scope::Scope;
 use crate::store::{Cursor, ListFilters, Resolved, Stats, StoreError};
@@ -184,20 +186,30 @@ impl RedisStore {
         passes: impl Fn(&Memory) -> bool,
     ) -> Result<Vec<Memory>, StoreError> {
         let mut found = Vec::new();
-        let mut offset = 0;
         let batch = BATCH.min(limit.saturating_mul(2).max(16));
+        // Where to go on is a score and what was read of it, not a number of places: others insert and
+        // delete meanwhile.
+        let mut from = least.map_or("-inf".to_owned(), |least| least.to_string());
+        let mut read: HashSet<String> = HashSet::new();
         while found.len() < limit {
+            let wanted = batch + read.len();
             let mut command = redis::cmd("ZRANGEBYSCORE");
-            command
-                .arg(key)
-                .arg(least.map_or("-inf".to_owned(), |least| least.to_string()));
-            command.arg("+inf").arg("LIMIT").arg(offset).arg(batch);
-            let ids = texts(self.inner.connection.command(&command).await?)?;
-            let ids: Vec<MemoryId> = ids.into_iter().map(MemoryId::new).collect();
+            command.arg(key).arg(&from).arg("+inf").arg("WITHSCORES");
+            command.arg("LIMIT").arg(0).arg(wanted);
+            let scored = pairs(self.inner.connection.command(&command).await?)?;
+            let fresh = scored.iter().filter(|(id, _)| !read.contains(id));
+            let ids: Vec<MemoryId> = fresh.map(|(id, _)| MemoryId::new(id)).collect();
             found.extend(self.memories(&ids).await?.into_iter().filter(&passes));
-            offset += ids.len();
-            if ids.len() < batch {
-                break;
+            match scored.last() {
+                Some((_, last)) if scored.len() == wanted => {
+                    if *last != from {
+                        read.clear();
+                        from.clone_from(last);
+                    }
+                    let same = scored.into_iter().filter(|(_, score)| *score == from);
+                    read.extend(same.map(|(id, _)| id));
+                }
+                _ => break,
             }
         }
         found.truncate(limit);
