@@ -3,8 +3,6 @@
 //!
 //! `cargo test --release --test api pairs -- --nocapture` prints what was found of each kind.
 
-#![expect(clippy::print_stdout, reason = "a report")]
-
 use std::collections::{BTreeMap, HashMap};
 
 use serde_json::{Value, json};
