@@ -44,11 +44,17 @@ def eventually(condition: Callable[[], Any], what: str, patience: float = PATIEN
         time.sleep(0.02)
 
 
-class Service:
-    """A `keepsake serve` on a free port, with a folder of its own.
+def store_of(folder: Path) -> dict[str, str]:
+    """The environment of a program whose memories are in a folder, or with KEEPSAKE_TEST_REDIS, the
+    address of a Redis, in a part of that one which belongs to the folder."""
+    environment = {"KEEPSAKE_DATA_DIR": str(folder)}
+    if redis := os.environ.get("KEEPSAKE_TEST_REDIS"):
+        environment |= {"KEEPSAKE_REDIS_URL": redis, "KEEPSAKE_REDIS_PREFIX": f"{folder}:"}
+    return environment
 
-    With KEEPSAKE_TEST_REDIS, the address of a Redis, it keeps its memories there.
-    """
+
+class Service:
+    """A `keepsake serve` on a free port, with a store of its own."""
 
     def __init__(self, folder: Path, port: int | None = None) -> None:
         self.folder = folder
@@ -58,13 +64,11 @@ class Service:
 
     def start(self, *arguments: str, **variables: str) -> Service:
         environment = {k: v for k, v in os.environ.items() if not k.startswith("KEEPSAKE_")}
-        if redis := os.environ.get("KEEPSAKE_TEST_REDIS"):
-            environment |= {"KEEPSAKE_REDIS_URL": redis, "KEEPSAKE_REDIS_PREFIX": f"{self.folder}:"}
-        environment.update(variables)
+        environment |= store_of(self.folder) | variables
         self._process = subprocess.Popen(
             [
                 *(BINARY, "serve", "--listen", f"127.0.0.1:{self.port}"),
-                *("--data-dir", self.folder, *arguments),
+                *arguments,
             ],
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

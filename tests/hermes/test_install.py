@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from support import BINARY, PATIENCE, PLUGINS, Home, Service
+from support import BINARY, PATIENCE, PLUGINS, Home, Service, store_of
 
 STATE = "state: ready (store ok, embedder builtin)"
 
@@ -21,7 +21,7 @@ def install(home: Path, *arguments: str, **environment: str) -> str:
         env={
             "HOME": os.environ["HOME"],
             "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin",
-            "KEEPSAKE_DATA_DIR": os.environ["KEEPSAKE_DATA_DIR"],
+            **store_of(Path(os.environ["KEEPSAKE_DATA_DIR"])),
             "KEEPSAKE_BIN": str(BINARY),
             "HERMES_HOME": str(home),
             **environment,

