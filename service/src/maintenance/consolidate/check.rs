@@ -197,7 +197,7 @@ mod tests {
             ("https://wiki.local/deploy", "the wiki", "loses the URL"),
             ("Ann", "She", "loses `"),
             ("it never runs", "it runs", "loses a denial"),
-            ("servers.", "servers. Bob helps.", "invents `"),
+            ("servers.", "servers. Bob helps.", "Bob"),
             (
                 "servers.",
                 "servers. They love skydiving.",
