@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from support import Home, Proxy, Service, store_of
+from support import Home, Proxy, Service, empty_redis, store_of
 
 # Nothing that whoever runs the tests has set.
 for name in list(os.environ):
@@ -21,6 +21,7 @@ def nothing_of_this_person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     """No test sees or touches the home or the memories of whoever runs it."""
     monkeypatch.setenv("HOME", str(tmp_path / "person"))
     monkeypatch.setenv("HERMES_HOME", str(tmp_path / "unused"))
+    empty_redis()
     for name, value in store_of(tmp_path / "data").items():
         monkeypatch.setenv(name, value)
     (tmp_path / "person").mkdir()

@@ -53,6 +53,15 @@ def store_of(folder: Path) -> dict[str, str]:
     return environment
 
 
+def empty_redis() -> None:
+    """Forgets what earlier tests left in the Redis: a new index reads all keys that there are."""
+    if redis := os.environ.get("KEEPSAKE_TEST_REDIS"):
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.connect(redis.removeprefix("redis+unix://"))
+            connection.sendall(b"FLUSHALL\r\n")
+            assert connection.recv(64).startswith(b"+OK")
+
+
 class Service:
     """A `keepsake serve` on a free port, with a store of its own."""
 
