@@ -2,29 +2,13 @@
 
 use std::process::ExitCode;
 
-use clap::Parser;
-use keepsake::cli::jobs::Arguments;
 use keepsake::maintenance::Job;
 
-/// Gives memory back where the system's allocator keeps it.
-#[global_allocator]
-static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
-
-/// Find words that say the same, and words that the dictionary does not know
-#[derive(Debug, Parser)]
-#[command(
-    version,
-    max_term_width = 100,
-    after_help = "Exit codes: 0 done, 1 failed, 2 not understood, 75 another one is running."
-)]
-struct Command {
-    #[command(flatten)]
-    arguments: Arguments,
-}
-
 fn main() -> ExitCode {
+    let about = "Find words that say the same, and words that the dictionary does not know";
     keepsake_cron_jobs::main(
-        Command::parse().arguments,
+        env!("CARGO_BIN_NAME"),
+        about,
         &[Job::Synonyms, Job::Dictionary],
     )
 }
